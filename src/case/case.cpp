@@ -1,0 +1,208 @@
+#include "case/case.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <optional>
+
+#include "error.hpp"
+
+namespace driftgate {
+namespace {
+
+constexpr std::string_view kNamespace = "aten::";
+constexpr std::string_view kCanonical = "canonical";
+constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+constexpr std::string_view kOpCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ.";
+constexpr std::size_t kLongestId = 256;                     // no case has a longer one; nothing near it is looked for
+
+std::string join(std::string_view op, std::string_view arguments, Policy policy, Direction direction, std::string_view twin) {
+  std::string id;
+  id.reserve(op.size() + arguments.size() + twin.size() + 24);
+  id.append(op).append(1, '/').append(arguments).append(1, '/').append(name(policy)).append(1, '/');
+  id.append(name(direction)).append(1, '/').append(twin);
+  return id;
+}
+
+bool consists_of(std::string_view text, std::string_view characters) {
+  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+}
+
+template <class Enum>
+std::optional<Enum> named(std::string_view text, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (name(static_cast<Enum>(i)) == text) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<CaseId> split_case_id(std::string_view text) {
+  std::array<std::string_view, 5> part;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    const std::size_t end = i + 1 < part.size() ? text.find('/') : text.size();
+    if (end == std::string_view::npos) return std::nullopt;
+    part[i] = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  const auto policy = named<Policy>(part[2], kPolicies);
+  const auto direction = named<Direction>(part[3], 2);
+  const bool words = consists_of(part[0], kOpCharacters) && consists_of(part[1], kNameCharacters) && consists_of(part[4], kNameCharacters);
+  if (!words || !policy || !direction) return std::nullopt;
+  return CaseId{std::string(part[0]), std::string(part[1]), std::string(part[4]), *policy, *direction};
+}
+
+template <class T>
+bool contains(const std::vector<T>& list, const T& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+template <class T>
+bool allows(const std::vector<T>& list, const T& value) {
+  return list.empty() || contains(list, value);
+}
+
+bool matches_glob(const Filter& filter, const Case& c) {
+  if (filter.globs.empty()) return true;
+  const std::string id = c.id();
+  return std::any_of(filter.globs.begin(), filter.globs.end(), [&](const std::string& glob) {
+    return glob_match(glob, glob.find('/') == std::string::npos ? c.op_name() : std::string_view(id));
+  });
+}
+
+// Levenshtein distance, or any number >= limit when it is not below limit.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) >= limit) return limit;
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0], least = row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, diagonal + 1, row[j] + 1});
+      least = std::min(least, row[j + 1]);
+    }
+    if (least >= limit) return limit;
+  }
+  return row.back();
+}
+
+std::string nearest_id(const Suite& suite, std::string_view text) {
+  std::string nearest;
+  std::size_t least = text.size() <= kLongestId ? kLongestId : 0;
+  suite.for_each({}, [&](const Case& c) {
+    std::string id = c.id();
+    const std::size_t distance = edit_distance(id, text, least);
+    if (distance >= least) return;
+    least = distance;
+    nearest = std::move(id);
+  });
+  return nearest;
+}
+
+}  // namespace
+
+std::string to_string(const CaseId& id) { return join(id.op, id.arguments, id.policy, id.direction, id.twin); }
+
+CaseId parse_case_id(std::string_view text) {
+  if (auto id = split_case_id(text)) return *id;
+  throw Error("bad_case_id", fmt::format("'{}'", text), "not the id of a case",
+              "op[.overload]/argument_set/policy/direction/twin, such as softmax.int/wide/fp32/forward/canonical");
+}
+
+std::string_view Case::op_name() const { return std::string_view(row->ops[op]).substr(kNamespace.size()); }
+
+std::string Case::id() const { return join(op_name(), arguments->name, policy, direction, kCanonical); }
+
+std::string Case::input_key() const {
+  const std::string_view op_text = op_name();
+  std::string key;
+  key.reserve(op_text.size() + 1 + arguments->name.size());
+  key.append(op_text).append(1, '/').append(arguments->name);
+  return key;
+}
+
+bool Case::smoke() const { return row->smoke && arguments == &row->cases.front(); }
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+  constexpr std::size_t kNone = std::string_view::npos;
+  std::size_t p = 0, t = 0, star = kNone, retry = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      retry = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != kNone) {
+      p = star + 1;
+      t = ++retry;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == kNone;
+}
+
+Suite Suite::load(const std::filesystem::path& directory) { return Suite(read_specs(directory)); }
+
+Suite::Suite(std::vector<Row> rows) : rows_(std::move(rows)) {
+  for (const Row& row : rows_) {
+    for (std::uint32_t op = 0; op < row.ops.size(); ++op) {
+      for (const ArgumentSet& set : row.cases) {
+        const Case c{&row, &set, op};
+        const auto [known, fresh] = by_input_.emplace(c.input_key(), c);
+        if (fresh) continue;
+        throw Error("duplicate_case", row.file,
+                    fmt::format("'{}' is already a case of {}", known->first, known->second.row->file),
+                    "give one of the two argument sets another name");
+      }
+    }
+  }
+}
+
+void Suite::for_each(const Filter& filter, const std::function<void(const Case&)>& visit) const {
+  if (filter.shard < 0 || filter.shard >= filter.shards) {
+    throw Error("bad_shard", fmt::format("shard {}/{}", filter.shard, filter.shards), "a shard is one of 0 .. shards - 1");
+  }
+  std::int64_t position = 0;
+  const auto offer = [&](const Case& c) {
+    if (filter.smoke_only && !c.smoke()) return;
+    if (!allows(filter.policies, c.policy) || !matches_glob(filter, c)) return;
+    if (position++ % filter.shards == filter.shard) visit(c);
+  };
+  for (const Row& row : rows_) {
+    if (!allows(filter.families, row.family)) continue;
+    for (std::uint32_t op = 0; op < row.ops.size(); ++op) {
+      for (const ArgumentSet& set : row.cases) {
+        for (const Policy policy : set.policies) {
+          for (const Direction direction : row.directions) offer({&row, &set, op, policy, direction});
+        }
+      }
+    }
+  }
+}
+
+std::vector<Case> Suite::select(const Filter& filter) const {
+  std::vector<Case> cases;
+  for_each(filter, [&](const Case& c) { cases.push_back(c); });
+  return cases;
+}
+
+Case Suite::find(std::string_view id) const {
+  const std::optional<CaseId> wanted = split_case_id(id);
+  if (wanted && wanted->twin == kCanonical) {
+    const auto found = by_input_.find(wanted->op + "/" + wanted->arguments);
+    if (found != by_input_.end()) {
+      Case c = found->second;
+      c.policy = wanted->policy;
+      c.direction = wanted->direction;
+      if (contains(c.arguments->policies, c.policy) && contains(c.row->directions, c.direction)) return c;
+    }
+  }
+  const std::string nearest = nearest_id(*this, id);
+  throw Error("unknown_case", fmt::format("'{}'", id), "no such case in the suite",
+              nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
+}
+
+}  // namespace driftgate

@@ -1,0 +1,71 @@
+#pragma once
+// A case: one op, one argument set, one policy, one direction, one twin. A value whose id parses back.
+//
+//   softmax.int/wide/fp32/forward/canonical        op[.overload] / argument set / policy / direction / twin
+//
+// Ids use [A-Za-z0-9_./] only: '-' would split a GoogleTest filter, and such a run would pass with nothing run.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "case/spec.hpp"
+
+namespace driftgate {
+
+struct CaseId {
+  std::string op, arguments, twin = "canonical";                             // op without "aten::"
+  Policy policy = Policy::fp32;
+  Direction direction = Direction::forward;
+  bool operator==(const CaseId&) const = default;
+};
+std::string to_string(const CaseId& id);
+CaseId parse_case_id(std::string_view text);                                 // Error `bad_case_id`
+
+// The case itself: a cheap value that points into the suite that made it.
+struct Case {
+  const Row* row = nullptr;
+  const ArgumentSet* arguments = nullptr;
+  std::uint32_t op = 0;                                                      // index into row->ops
+  Policy policy = Policy::fp32;
+  Direction direction = Direction::forward;
+
+  std::string_view op_name() const;                                          // "softmax.int"
+  std::string id() const;
+  std::string input_key() const;                                             // "softmax.int/wide": the inputs depend on nothing else
+  Bound bound() const { return row->bound(direction); }
+  bool smoke() const;                                                        // first argument set of a smoke row
+};
+
+// Which cases a command works on. Empty lists mean all. A glob ('*', '?') is matched against the whole id, or, without '/',
+// against the op.
+struct Filter {
+  std::vector<std::string> globs, families;
+  std::vector<Policy> policies;
+  bool smoke_only = false;
+  int shard = 0, shards = 1;                                                 // every shards-th case, by position
+};
+bool glob_match(std::string_view pattern, std::string_view text);
+
+class Suite {
+ public:
+  // Reads the specs and checks that ids are unique (Error `duplicate_case`).
+  static Suite load(const std::filesystem::path& directory);
+  explicit Suite(std::vector<Row> rows);
+  Suite(Suite&&) = default;                                                  // its cases point into it: movable, not copyable
+  Suite& operator=(Suite&&) = default;
+
+  void for_each(const Filter& filter, const std::function<void(const Case&)>& visit) const;
+  std::vector<Case> select(const Filter& filter) const;
+  Case find(std::string_view id) const;                                      // Error `unknown_case`, with the nearest id
+  const std::vector<Row>& rows() const { return rows_; }
+
+ private:
+  std::vector<Row> rows_;
+  std::unordered_map<std::string, Case> by_input_;                           // input_key -> case with default policy
+};
+
+}  // namespace driftgate

@@ -1,0 +1,105 @@
+#pragma once
+// Specs: rows of data under tests/cases/ that expand into cases. Schema: docs/schema/spec.schema.json.
+//
+//   {"schema": "driftgate.spec/1", "rows": [
+//     {"family": "softmax", "ops": ["aten::softmax.int", "aten::log_softmax.int"],
+//      "bound": "general",                       one bound, or {"forward": "exact", "backward": "linear"}
+//      "policies": ["fp32", "fp16", "bf16"], "directions": ["forward", "backward"],
+//      "cases": {"wide": {"self": {"shape": [32, 256], "fill": "normal(scale=30)"}, "dim": -1, "why": "the max shift"}}}]}
+//
+// A row applies every case to every op. Arguments are named as in the op's schema; a tensor is an object with `shape` and
+// `fill` (and `dtype`, where it is not the policy's), a list of tensors an array of such objects; anything else is a JSON value
+// that is converted by the schema's type. Optional keys of a row:
+//   "grad": ["self"]              the arguments differentiated (default: every floating tensor of the policy's dtype)
+//   "terms": "ones" | 9 | {"result": 9, "self": 1, …}
+//                                 K of the linear family: the op applied to ones, or a number; per output (gradients by the
+//                                 argument's name). Default "ones"
+//   "square_weight": 0.25         factor on op(x²) where the op's weights are not 0 or 1 (mean of K: 1/K). Default 1.
+//                                 "1/terms" stands for the reciprocal of a numeric `terms`
+//   "allow", "allow_backward": {"constant": 10, "abs_x": 8, "inverse_x": 1, "abs_g": 8, "abs_xg": 1, "extent_max": 4, "why": "…"}
+//                                 an absolute allowance in units of u = 2^-24, a sum of terms: constant; |x|; 1/|x|; |g|; |x·g|;
+//                                 max(H, W) * max|x|. x is the first tensor argument, g the upstream gradient
+//   "signed_zero": true           exact family: -0 and +0 differ (copy, neg, abs, copysign)
+//   "indices": "gather"           the integer output is compared by gather(self, dim, indices): ties may be ordered freely
+//   "repeat": "within_limit"      two runs may differ in bits (atomics) but not by more than the limit; default "bitwise"
+//   "half": "loose"               half policies are judged at the loose tier: half-precision intermediates are usual here
+//   "smoke": true                 its first case belongs to the smoke tier
+//   "why": "…"
+// Inside one case, the keys "why", "terms", "square_weight" and "policies" override the row's.
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "case/fill.hpp"
+#include "json.hpp"
+
+namespace driftgate {
+
+enum class Policy : std::uint8_t { fp32, fp16, bf16, amp_fp16, amp_bf16 };
+enum class Direction : std::uint8_t { forward, backward };
+enum class Bound : std::uint8_t { exact, pointwise, linear, general };
+inline constexpr int kBounds = 4;
+inline constexpr int kPolicies = 5;
+
+std::string_view name(Policy policy);
+std::string_view name(Direction direction);
+std::string_view name(Bound bound);
+Policy parse_policy(std::string_view text, const std::string& where);        // Error `bad_policy`
+Direction parse_direction(std::string_view text, const std::string& where);
+Bound parse_bound(std::string_view text, const std::string& where);
+DType dtype_of(Policy policy);                                               // of the policy's inputs (amp: f32)
+
+struct TensorArgument {
+  Shape shape;
+  Fill fill;
+  std::optional<DType> dtype;                                                // nullopt: the policy's
+};
+using Argument = std::variant<Json, TensorArgument, std::vector<TensorArgument>>;
+
+// K of the linear family for one output: a number, or "the op applied to ones".
+struct Terms {
+  std::map<std::string, double> by_output;                                   // absent: ones
+  std::optional<double> for_all;
+  std::optional<double> of(const std::string& output) const;                 // nullopt: apply the op to ones
+};
+
+struct Allowance {                                                           // in units of u = 2^-24
+  double constant = 0, abs_x = 0, inverse_x = 0, abs_g = 0, abs_xg = 0, extent_max = 0;
+  std::string why;
+  bool any() const { return constant || abs_x || inverse_x || abs_g || abs_xg || extent_max; }
+};
+
+struct ArgumentSet {
+  std::string name;                                                          // [a-z0-9_]+
+  std::vector<std::pair<std::string, Argument>> arguments;                   // in the order of the file
+  std::string why;
+  Terms terms;
+  double square_weight = 1;
+  std::vector<Policy> policies;
+};
+
+struct Row {
+  std::string family;
+  std::vector<std::string> ops;                                              // "aten::softmax.int"
+  Bound bound_forward = Bound::general, bound_backward = Bound::general;
+  std::vector<Direction> directions;
+  std::optional<std::vector<std::string>> grad;
+  Allowance allow, allow_backward;
+  bool signed_zero = false, gather_indices = false, repeat_bitwise = true, half_loose = false, smoke = false;
+  std::string why;
+  std::string file;                                                          // for messages
+  std::vector<ArgumentSet> cases;
+
+  Bound bound(Direction direction) const { return direction == Direction::forward ? bound_forward : bound_backward; }
+};
+
+// Every *.json under `directory`, in the order of their names. Error for any malformed row, naming file and key.
+std::vector<Row> read_specs(const std::filesystem::path& directory);
+std::vector<Row> parse_specs(const Json& document, const std::string& where);
+
+}  // namespace driftgate

@@ -1,0 +1,352 @@
+#include "compare/block.hpp"
+
+#include <cmath>
+#include <type_traits>
+
+#include "compare/lanes.hpp"
+#include "tensor/element.hpp"
+
+namespace driftgate {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t kExponent = std::uint64_t{0x7ff} << 52;
+constexpr int kRatioShift = 52 - 3;                                          // exponent and three fraction bits
+constexpr int kFirstRatio = (1023 - 32) * 8;                                 // those of 2^-32
+constexpr double kNearly = 1 - 0x1p-40;
+
+constexpr std::size_t index(Bound bound) { return static_cast<std::size_t>(bound); }
+
+std::uint8_t ulp_bin(std::uint64_t distance) {
+  const int bin = distance == 0 ? 0 : 1 + static_cast<int>(std::bit_width(distance - 1));
+  return static_cast<std::uint8_t>(std::min(bin, kUlpBins - 1));
+}
+
+// One block in the making: plain loops over arrays. What is rare (NaN, infinity, values out of range, signs that differ) is
+// left out of them and put right afterwards, element by element. `Element` is a type of tensor/element.hpp.
+template <class Element>
+class Block {
+ public:
+  Block(const Task& task, std::int64_t first, std::int64_t count, Tally& tally)
+      : task_(task), first_(first), count_(count), tally_(tally), reference_(task.reference.data() + first) {}
+
+  double run(bool tame) {
+    load();
+    tame = tame && all_below(candidate_, count_, task_.range);
+    count_distances(tame);
+    if (!tame) clamp();
+    measure_excess();
+    if (!tame) mark_nonfinite();
+    if (task_.given[index(Bound::pointwise)]) measure(Bound::pointwise, sensitivity_square(0));
+    if (task_.given[index(Bound::linear)]) measure_linear();
+    if (task_.given[index(Bound::general)]) measure(Bound::general, sensitivity_square(task_.general_floor));
+    if (task_.chosen == Bound::exact) rank_exact();
+    tally_.finite += count_;
+    if (new_max_error_) tally_.max_error = std::max(tally_.max_error, largest(error_, count_));
+    return sum_of_squares(error_, count_);
+  }
+
+ private:
+  using Stored = typename Element::Stored;
+  using Bits = std::conditional_t<sizeof(Stored) == 2, std::uint16_t,
+                                  std::conditional_t<sizeof(Stored) == 4, std::uint32_t, std::uint64_t>>;
+  using Wide = std::conditional_t<sizeof(Stored) == 8, std::uint64_t, std::uint32_t>;
+  static constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+  static constexpr Bits kUnsigned = static_cast<Bits>(kSign - 1);
+
+  double candidate_at(std::int64_t i) const { return Element::decode(std::bit_cast<Stored>(candidate_bits_[i])); }
+  double reference_at(std::int64_t i) const { return task_.reference[static_cast<std::size_t>(first_ + i)]; }
+  bool zero_sign_differs(std::int64_t i) const {
+    return task_.units.signed_zero && candidate_bits_[i] != reference_bits_[i] &&
+           ((candidate_bits_[i] | reference_bits_[i]) & kUnsigned) == 0;
+  }
+  bool nan_differs(std::int64_t i) const { return std::isnan(candidate_at(i)) != std::isnan(reference_at(i)); }
+
+  void load();
+  void count_distances(bool tame);
+  void correct_distances();
+  void clamp();
+  void measure_excess();
+  void mark_nonfinite();
+  void measure_linear();
+  void rank_exact();
+  void rank();
+  void raise(Bound bound);
+
+  auto sensitivity_square(double floor) const {
+    return [s = task_.units.sensitivity.data() + first_, r = reference_, floor](std::int64_t i) {
+      const double rounding = kUnitRoundoff * r[i];
+      return s[i] * s[i] + rounding * rounding + floor;
+    };
+  }
+
+  // Divides only where the block may hold a new largest ratio, or where every ratio is wanted.
+  // A unit whose square is NaN or infinite measures nothing: it counts as 0.
+  template <class Square>
+  void measure(Bound bound, Square square_of_unit) {
+    const double best = kNearly * tally_.square[index(bound)], zeros_best = kNearly * tally_.zeros_square[index(bound)];
+    std::uint64_t over = 0, zeros_over = 0;
+    for (std::int64_t i = 0; i < count_; ++i) {
+      const double raw = square_of_unit(i), square = raw < kInfinity ? raw : 0;
+      over |= bits_of(best * square - excess_[i] * excess_[i]);
+      zeros_over |= bits_of(zeros_best * square - zeros_excess_[i] * zeros_excess_[i]);
+      square_[i] = square;
+    }
+    const bool chosen = bound == task_.chosen;
+    if (chosen || over >> 63) divide(excess_);
+    if (over >> 63) raise(bound);
+    if (chosen) rank();
+    if (zeros_over >> 63) {
+      divide(zeros_excess_);
+      double& zeros = tally_.zeros_square[index(bound)];
+      zeros = std::max(zeros, largest(ratio_, count_));
+    }
+  }
+
+  void divide(const double* excess) {
+    for (std::int64_t i = 0; i < count_; ++i) ratio_[i] = positive(excess[i] * (excess[i] / square_[i]));
+  }
+
+  const Task& task_;
+  const std::int64_t first_, count_;
+  Tally& tally_;
+  const double* reference_;                                                  // the caller's, or clamped_
+  Bits candidate_bits_[kBlock], reference_bits_[kBlock];                     // of the reference rounded to the dtype
+  std::uint8_t ulp_bin_[kBlock];
+  double candidate_[kBlock], clamped_[kBlock];
+  double error_[kBlock], excess_[kBlock], zeros_excess_[kBlock];
+  bool new_max_error_ = false;
+  double square_[kBlock], ratio_[kBlock];                                    // unit², (excess / unit)²
+};
+
+template <class Element>
+void Block<Element>::load() {
+  const std::byte* bytes = task_.candidate + first_ * static_cast<std::int64_t>(sizeof(Stored));
+  std::memcpy(candidate_bits_, bytes, static_cast<std::size_t>(count_) * sizeof(Stored));
+  for (std::int64_t i = 0; i < count_; ++i) {
+    candidate_[i] = candidate_at(i);
+    reference_bits_[i] = std::bit_cast<Bits>(Element::encode(reference_[i]));
+  }
+}
+
+template <class Element>
+void Block<Element>::count_distances(bool tame) {
+  Bits signs = 0;
+  std::uint32_t nonzero = 0;
+  for (std::int64_t i = 0; i < count_; ++i) {
+    const Bits a = candidate_bits_[i], b = reference_bits_[i];
+    const float distance = std::fabs(static_cast<float>(static_cast<std::make_signed_t<Wide>>(Wide{a} - Wide{b})));
+    // Exponents of 0.25 for 0, 0.5 for 1, 1.5 for 2, 2.5 and 3.5 for 3 and 4, …: consecutive numbers, the bins.
+    const float scale = std::min(std::max(distance - 0.5f, 0.25f), 8192.5f);
+    ulp_bin_[i] = static_cast<std::uint8_t>((std::bit_cast<std::uint32_t>(scale) >> 23) - 125);
+    signs |= a ^ b;
+    nonzero += (b & kUnsigned) != 0;
+  }
+  tally_.zeros_differing += nonzero;
+  if (!tame || signs & kSign) correct_distances();
+  if (task_.units.signed_zero) {
+    for (std::int64_t i = 0; i < count_; ++i) tally_.zeros_differing += reference_bits_[i] == kSign;
+  }
+  std::int64_t equal = 0;
+  for (std::int64_t from = 0; from < count_; from += 128) {                  // so that no 8-bit count overflows
+    const std::int64_t to = std::min(from + 128, count_);
+    for (int bin = 0; bin < kUlpBins; ++bin) {
+      std::uint8_t hits = 0;
+      for (std::int64_t i = from; i < to; ++i) hits = static_cast<std::uint8_t>(hits + (ulp_bin_[i] == static_cast<std::uint8_t>(bin)));
+      tally_.ulps[static_cast<std::size_t>(bin)] += hits;
+      equal += bin == 0 ? hits : 0;
+    }
+  }
+  tally_.differing += count_ - equal;
+}
+
+template <class Element>
+void Block<Element>::correct_distances() {
+  for (std::int64_t i = 0; i < count_; ++i) {
+    const Bits a = candidate_bits_[i], b = reference_bits_[i];
+    const bool a_nan = std::isnan(candidate_at(i)), b_nan = std::isnan(reference_at(i));
+    if (a_nan || b_nan) {
+      ulp_bin_[i] = a_nan && b_nan ? 0 : kUlpBins - 1;
+    } else if ((a ^ b) & kSign) {
+      ulp_bin_[i] = ulp_bin(std::uint64_t{static_cast<Bits>(a & kUnsigned)} + static_cast<Bits>(b & kUnsigned));
+      tally_.differing += zero_sign_differs(i);
+    }
+  }
+}
+
+// Puts both sides in range; a NaN becomes 0 until mark_nonfinite.
+template <class Element>
+void Block<Element>::clamp() {
+  for (std::int64_t i = 0; i < count_; ++i) {
+    const double c = candidate_[i], r = reference_[i];
+    const bool nan = std::isnan(c) || std::isnan(r);
+    candidate_[i] = nan ? 0 : std::clamp(c, -task_.range, task_.range);
+    clamped_[i] = std::isnan(r) ? 0 : std::clamp(r, -task_.range, task_.range);
+  }
+  reference_ = clamped_;
+}
+
+template <class Element>
+void Block<Element>::measure_excess() {
+  const FloatFormat& format = task_.format;
+  const double half = std::ldexp(1.0, -format.precision), smallest_normal = std::ldexp(1.0, format.emin);
+  const double smallest_half = smallest_normal * half;                       // of an ULP; of f64 it is less than any double
+  const double constant = std::max(smallest_half, 0x1p-1074) + (format.may_flush ? smallest_normal : 0);
+  const double max_error = tally_.max_error;
+  std::uint64_t over = 0;
+  const auto measure_with = [&](auto addend) {
+    for (std::int64_t i = 0; i < count_; ++i) {
+      const double r = reference_[i];
+      const double power = std::bit_cast<double>(bits_of(r) & kExponent);
+      const double allowed = std::max(power * half, smallest_half) + addend(i);
+      const double error = std::fabs(candidate_[i] - r);
+      over |= bits_of(max_error - error);
+      error_[i] = error;
+      excess_[i] = positive(error - allowed);
+      zeros_excess_[i] = positive(std::fabs(r) - allowed);
+    }
+  };
+  if (task_.units.allowance.empty()) {
+    measure_with([constant](std::int64_t) { return constant; });
+  } else {                                                                   // one that is not finite allows nothing
+    measure_with([constant, allowance = task_.units.allowance.data() + first_](std::int64_t i) {
+      return constant + positive(allowance[i] < kInfinity ? allowance[i] : 0);
+    });
+  }
+  new_max_error_ = over >> 63;
+}
+
+template <class Element>
+void Block<Element>::mark_nonfinite() {
+  for (std::int64_t i = 0; i < count_; ++i) {
+    const double c = candidate_at(i), r = reference_at(i);
+    if (std::isfinite(c) && std::isfinite(r)) continue;
+    error_[i] = 0;
+    --tally_.finite;
+    if (nan_differs(i)) ++tally_.nan_mismatch;
+    if (std::isnan(c) || std::isnan(r)) excess_[i] = nan_differs(i) ? kInfinity : 0;
+    if (std::isnan(r)) {
+      ++tally_.reference_nan;
+      zeros_excess_[i] = kInfinity;
+    }
+  }
+}
+
+template <class Element>
+void Block<Element>::measure_linear() {
+  const Units& units = task_.units;
+  const auto square_with = [&](auto terms) {
+    return [terms, r = reference_, q = units.squares.data() + first_, weight = units.square_weight](std::int64_t i) {
+      const double k = terms(i);
+      return kUnitRoundoff * kUnitRoundoff * (k < 1 ? 1 : k) * positive(r[i] * r[i] + weight * q[i]);
+    };
+  };
+  if (units.terms.empty()) {
+    measure(Bound::linear, square_with([k = units.terms_scalar](std::int64_t) { return k; }));
+  } else {
+    measure(Bound::linear, square_with([k = units.terms.data() + first_](std::int64_t i) { return k[i]; }));
+  }
+}
+
+template <class Element>
+void Block<Element>::rank_exact() {
+  for (std::int64_t i = 0; i < count_; ++i) {
+    ratio_[i] = nan_differs(i) ? kInfinity : ulp_bin_[i] != 0 || zero_sign_differs(i) ? 1 : 0;
+  }
+  raise(Bound::exact);
+  rank();
+}
+
+template <class Element>
+void Block<Element>::raise(Bound bound) {
+  double& best = tally_.square[index(bound)];
+  const double top = largest(ratio_, count_);
+  if (!(top > best)) return;
+  best = top;
+  if (bound == task_.chosen) tally_.worst = first_ + (std::find(ratio_, ratio_ + count_, top) - ratio_);
+}
+
+template <class Element>
+void Block<Element>::rank() {
+  std::int16_t bins[kBlock];
+  for (std::int64_t i = 0; i < count_; ++i) {
+    const auto place = static_cast<std::int16_t>(static_cast<std::int16_t>(bits_of(ratio_[i]) >> kRatioShift) - kFirstRatio);
+    bins[i] = std::clamp<std::int16_t>(place, 0, kRatioBins - 1);
+  }
+  std::int64_t i = 0;
+  for (; i + kTables <= count_; i += kTables) {
+    for (int j = 0; j < kTables; ++j) ++tally_.ratios[j][bins[i + j]];
+  }
+  for (; i < count_; ++i) ++tally_.ratios[0][bins[i]];
+}
+
+double tally(const Task& task, std::int64_t first, std::int64_t count, bool tame, Tally& result) {
+  switch (task.dtype) {
+    case DType::f16: return Block<F16Element>(task, first, count, result).run(tame);
+    case DType::bf16: return Block<Bf16Element>(task, first, count, result).run(tame);
+    case DType::f32: return Block<NativeElement<float>>(task, first, count, result).run(tame);
+    default: return Block<NativeElement<double>>(task, first, count, result).run(tame);
+  }
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+// The same arithmetic in wider registers (no fused multiply-add): the same bits.
+[[gnu::target("avx2"), gnu::flatten]] double tally_avx2(const Task& task, std::int64_t first, std::int64_t count, bool tame,
+                                                        Tally& result) {
+  return tally(task, first, count, tame, result);
+}
+const auto kTally = __builtin_cpu_supports("avx2") ? tally_avx2 : tally;
+#else
+const auto kTally = tally;
+#endif
+
+}  // namespace
+
+double tally_block(const Task& task, std::int64_t first, std::int64_t count, bool tame, Tally& result) {
+  return kTally(task, first, count, tame, result);
+}
+
+Moments moments_of_block(const Task& task, std::int64_t first, std::int64_t count) {
+  const auto add = [first, count](std::span<const double> values, double limit, double& sum, std::int64_t& number) {
+    if (values.empty()) return;
+    const double* block = values.data() + first;
+    if (all_below(block, count, limit)) {
+      sum = sum_of_squares(block, count);
+      number = count;
+      return;
+    }
+    double kept[kBlock];
+    number = std::copy_if(block, block + count, kept, [limit](double value) { return std::fabs(value) < limit; }) - kept;
+    sum = sum_of_squares(kept, number);
+  };
+  Moments moments;
+  add(task.reference, task.range, moments.reference, moments.references);
+  add(task.units.sensitivity, kInfinity, moments.sensitivity, moments.sensitivities);
+  return moments;
+}
+
+void Tally::add(const Tally& later, Bound chosen) {
+  differing += later.differing;
+  zeros_differing += later.zeros_differing;
+  nan_mismatch += later.nan_mismatch;
+  reference_nan += later.reference_nan;
+  finite += later.finite;
+  max_error = std::max(max_error, later.max_error);
+  if (later.square[index(chosen)] > square[index(chosen)]) worst = later.worst;
+  for (std::size_t bound = 0; bound < kBounds; ++bound) {
+    square[bound] = std::max(square[bound], later.square[bound]);
+    zeros_square[bound] = std::max(zeros_square[bound], later.zeros_square[bound]);
+  }
+  for (std::size_t bin = 0; bin < kUlpBins; ++bin) ulps[bin] += later.ulps[bin];
+  for (std::size_t table = 0; table < kTables; ++table) {
+    for (std::size_t bin = 0; bin < kRatioBins; ++bin) ratios[table][bin] += later.ratios[table][bin];
+  }
+}
+
+double ratio_edge(int bin) {
+  if (bin == 0) return 0;
+  if (bin == kRatioBins - 1) return kInfinity;
+  return std::sqrt(std::bit_cast<double>(static_cast<std::uint64_t>(bin + 1 + kFirstRatio) << kRatioShift));
+}
+
+}  // namespace driftgate

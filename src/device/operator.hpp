@@ -1,0 +1,44 @@
+#pragma once
+// One operator, called through the boxed dispatcher, its arguments converted from a case by the operator's own schema.
+//
+// Numbers become ints, floats or scalars as the schema says; a number given for a Tensor becomes a wrapped number, so that type
+// promotion treats it as Python would; strings name dtypes ("f16", "policy") and memory formats. Error `bad_argument` names the case
+// and the argument; `unknown_op` an operator that this LibTorch does not have.
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
+#include <string>
+#include <vector>
+
+#include "case/case.hpp"
+
+namespace driftgate {
+
+// A tensor argument's place in the call.
+struct TensorSlot {
+  std::string name;                                     // the schema's name; "tensors.1" in a list
+  std::size_t argument = 0;                             // position in the schema
+  int element = -1;                                     // position in a list, or -1
+  const TensorArgument* spec = nullptr;
+};
+
+class BoundOperator {
+ public:
+  explicit BoundOperator(const Case& c);
+
+  const std::vector<TensorSlot>& slots() const { return slots_; }
+  // Calls with these tensors, one a slot. `widen` replaces floating dtype arguments by double (the reference of inexact ops).
+  // Returns every tensor of the result, lists flattened.
+  std::vector<at::Tensor> call(const std::vector<at::Tensor>& tensors, bool widen) const;
+  std::int64_t integer_argument(const std::string& name) const;          // a plain int argument, such as dim
+
+ private:
+  struct DtypeArgument { std::size_t position; };
+  std::string where_;
+  c10::OperatorHandle handle_;
+  torch::jit::Stack stack_;                             // every argument but the tensors
+  std::vector<TensorSlot> slots_;
+  std::vector<std::size_t> dtype_positions_;            // arguments that hold a floating dtype
+};
+
+}  // namespace driftgate

@@ -1,0 +1,160 @@
+// The rules that judgement.hpp lists, for one case.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "judge/judgement.hpp"
+#include "tensor/dtype.hpp"
+
+namespace driftgate {
+namespace {
+
+constexpr std::string_view kFallback = "back to run on the CPU";  // both of LibTorch's warnings say so
+constexpr double kTf32Above = 10, kTf32Within = 8;                // what "the golden's tf32 error" means
+
+double error_ratio(const GoldenRecord& golden) {
+  if (golden.rms_error == 0 && golden.candidate_rms_error == 0) return 1;
+  return golden.candidate_rms_error / golden.rms_error;
+}
+
+// One output and the numbers that it is judged by.
+struct Judged {
+  const OutputRecord* output;
+  Tier asked;
+  double strict_limit, limit, required;
+
+  bool zeros_pass() const { return output->comparison.zeros_required[static_cast<std::size_t>(output->bound)] <= limit; }
+  bool within() const { return required <= limit; }
+  bool nonfinite() const { return output->comparison.nonfinite_mismatch > 0 || !std::isfinite(required); }
+  bool near_golden() const { return !output->golden || output->golden->direct <= limit + output->golden->required; }
+  bool golden_within() const { return !output->golden || (output->golden->required <= limit && output->golden->spread <= limit); }
+  bool reference_agrees() const {
+    if (!output->golden) return true;
+    const auto dtype = parse_dtype(output->dtype);
+    const bool integral = dtype && !is_float(*dtype) && !is_complex(*dtype);  // their reference is exact: no fp64 is stored
+    return integral || output->golden->reference_gap <= strict_limit;
+  }
+};
+
+// A row speaks of the case's bound. An exact output beside others (indices, a mask) counts differing elements: none may differ.
+Judged judge_output(const OutputRecord& output, const Case& c, const ToleranceRow& row) {
+  const bool counts_elements = output.bound == Bound::exact;
+  const double strict = counts_elements && c.bound() != Bound::exact ? 0 : row.limit_at(Tier::strict, c.policy);
+  const double loose = row.limit_at(Tier::loose, c.policy);
+  Tier asked = Tier::strict;
+  if (!counts_elements && c.policy != Policy::fp32) {
+    const double golden = output.golden ? std::max(output.golden->required, output.golden->spread) : 0;
+    const bool golden_is_loose = golden > strict && golden <= loose;
+    if (row.tier == Tier::loose || golden_is_loose) asked = Tier::loose;
+  }
+  return {&output, asked, strict, asked == Tier::loose ? loose : strict,
+          output.comparison.required[static_cast<std::size_t>(output.bound)]};
+}
+
+struct Outcome {
+  State state;
+  std::string reason;
+  const Judged* by = nullptr;  // the output that decided
+};
+
+// What the record says before any number is looked at.
+std::optional<Outcome> outcome_of_stage(const CaseRecord& record) {
+  constexpr std::array<std::string_view, 5> kFailing = {"crashed", "timed_out", "out_of_memory", "raised", "wrong_shape"};
+  if (std::find(kFailing.begin(), kFailing.end(), record.stage) != kFailing.end()) return Outcome{State::fail, record.stage};
+  if (record.stage == "unsupported") return Outcome{State::skip, record.stage};
+  if (record.stage != "done") return Outcome{State::error, record.stage};  // no_reference, not_executed
+  for (const std::string& warning : record.warnings) {
+    if (warning.find(kFallback) != std::string::npos) return Outcome{State::untrusted, "cpu_fallback"};
+  }
+  if (record.golden_input_differs) return Outcome{State::error, "golden_input_differs"};
+  if (record.outputs.empty()) return Outcome{State::error, "no_output"};
+  if (!record.inert.empty()) return Outcome{State::untrusted, "inert_input"};
+  return std::nullopt;
+}
+
+// outputs: worst first, so that the one named is the worst for which the rule holds.
+Outcome outcome_of_numbers(const CaseRecord& record, const std::vector<Judged>& outputs) {
+  const auto first_not = [&](bool (Judged::*holds)() const) -> const Judged* {
+    const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const Judged& o) { return !(o.*holds)(); });
+    return found == outputs.end() ? nullptr : &*found;
+  };
+  if (!first_not(&Judged::zeros_pass)) return {State::untrusted, "zeros_would_pass"};
+  if (const Judged* by = first_not(&Judged::reference_agrees)) return {State::untrusted, "reference_disagrees", by};
+  if (const Judged* by = first_not(&Judged::golden_within)) return {State::untrusted, "golden_over_limit", by};
+  if (const Judged* by = first_not(&Judged::within)) return {State::fail, by->nonfinite() ? "nonfinite" : "over_limit", by};
+  if (const Judged* by = first_not(&Judged::near_golden)) return {State::fail, "golden_distance", by};
+  const bool compared = std::all_of(outputs.begin(), outputs.end(), [](const Judged& o) { return o.output->golden.has_value(); });
+  if (record.golden_missing || !compared) return {State::untrusted, "golden_missing"};
+  return {State::pass, ""};
+}
+
+bool is_tf32_class(const Judgement& j, const Judged& worst) {
+  if (j.policy != Policy::fp32 || j.state != State::fail || !worst.output->golden) return false;
+  const double tf32 = worst.output->golden->tf32_required;  // absent: no comparison with it holds
+  return tf32 > kTf32Above * worst.limit && worst.required >= tf32 / kTf32Within && worst.required <= tf32 * kTf32Within;
+}
+
+State judge_repeat(const std::vector<Judged>& outputs, bool bitwise) {
+  if (outputs.empty()) return State::skip;
+  const bool same = std::all_of(outputs.begin(), outputs.end(), [&](const Judged& o) {
+    return o.output->repeat_bitwise || (!bitwise && o.output->repeat <= o.limit);
+  });
+  return same ? State::pass : State::fail;
+}
+
+Judgement start(const Case& c, const ToleranceRow& row) {
+  Judgement j;
+  j.id = c.id();
+  j.family = c.row->family;
+  j.policy = c.policy;
+  j.direction = c.direction;
+  j.row = &row;
+  j.blunt = row.blunt;
+  j.reached = Tier::loose;
+  j.repeat = State::skip;
+  return j;
+}
+
+}  // namespace
+
+double limit_share(double required, double limit) {
+  if (std::isnan(required) || std::isnan(limit)) return std::numeric_limits<double>::infinity();
+  return required == 0 ? 0 : required / limit;
+}
+
+Judgement judge_case(const CaseRecord& record, const Case& c, const ToleranceRow& row) {
+  Judgement j = start(c, row);
+  std::vector<Judged> outputs;
+  for (const OutputRecord& output : record.outputs) outputs.push_back(judge_output(output, c, row));
+  std::stable_sort(outputs.begin(), outputs.end(), [](const Judged& a, const Judged& b) {
+    return limit_share(a.required, a.limit) > limit_share(b.required, b.limit);
+  });
+
+  const std::optional<Outcome> early = outcome_of_stage(record);
+  const Outcome outcome = early ? *early : outcome_of_numbers(record, outputs);
+  j.state = outcome.state;
+  j.reason = outcome.reason;
+  if (outputs.empty()) return j;
+
+  const auto is_loose = [](const Judged& o) { return o.asked == Tier::loose; };
+  const auto is_strict = [](const Judged& o) { return o.required <= o.strict_limit; };
+  j.asked = std::any_of(outputs.begin(), outputs.end(), is_loose) ? Tier::loose : Tier::strict;
+  j.reached = std::all_of(outputs.begin(), outputs.end(), is_strict) ? Tier::strict : Tier::loose;
+  j.blunt = row.blunt || j.asked == Tier::loose;
+  j.repeat = judge_repeat(outputs, c.row->repeat_bitwise);
+
+  const Judged& shown = outcome.by ? *outcome.by : outputs.front();
+  j.output = shown.output->name;
+  j.required = shown.required;
+  j.limit = shown.limit;
+  if (shown.output->golden) {
+    j.golden_required = shown.output->golden->required;
+    j.ratio = error_ratio(*shown.output->golden);
+  }
+  j.tf32_class = is_tf32_class(j, shown);
+  return j;
+}
+
+}  // namespace driftgate

@@ -1,0 +1,64 @@
+#pragma once
+// The tolerance table: tolerances/*.json (but decision.json). Schema: docs/schema/tolerances.schema.json.
+//
+//   {"schema": "driftgate.tolerances/1", "rows": [
+//     {"row": "softmax.fp32", "match": {"families": ["softmax"], "policies": ["fp32"]}, "limit": 64,
+//      "why": "exp and a sum in fp32, in any order",
+//      "measured": {"cpu_avx2": 5.1, "h200": 7.4}, "witness": "softmax.int/wide/fp32/forward/canonical",
+//      "kill_rate": 0.99, "blunt": false}]}
+//
+// A row is one number: `limit` for `required`. Half policies have two tiers: `limit` is the strict one (fp32 arithmetic, one
+// rounding), `loose_limit` the multiplier when intermediates are half too, in units scaled by u_out/u (2^13 for fp16, 2^16 for
+// bf16). `tier` says which of the two the row asks; a golden that itself reaches only the loose tier lowers a strict row to it.
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "case/case.hpp"
+
+namespace driftgate {
+
+enum class Tier : std::uint8_t { strict, loose };
+std::string_view name(Tier tier);
+
+struct RowMatch {                                                            // empty lists match everything
+  std::vector<std::string> families, ops, arguments;                         // ops and arguments: globs ("softmax.*")
+  std::vector<Policy> policies;
+  std::vector<Direction> directions;
+  std::vector<Bound> bounds;
+  std::vector<std::string> not_ops;                                          // globs of ops that have rows of their own
+  std::optional<bool> half_loose;                                            // matches the spec's "half": "loose"
+};
+
+struct ToleranceRow {
+  std::string name;
+  RowMatch match;
+  double limit = 0;
+  Tier tier = Tier::strict;
+  double loose_limit = 16;
+  std::string why;
+  std::map<std::string, double> measured;                                    // largest required, by device
+  std::string witness;                                                       // the case that needed it
+  double kill_rate = -1;                                                     // from `driftgate mutants`; -1: not measured
+  bool blunt = false;                                                        // cannot reject the next lower precision
+  std::string file;
+
+  bool matches(const Case& c) const;
+  // The limit on `required` at a tier, in strict units.
+  double limit_at(Tier tier, Policy policy) const;
+};
+
+class ToleranceTable {
+ public:
+  static ToleranceTable load(const std::filesystem::path& directory);
+  explicit ToleranceTable(std::vector<ToleranceRow> rows);                   // Error `duplicate_row` for two rows of one name
+  // The one row of a case. Error `no_row`, or `two_rows` naming both.
+  const ToleranceRow& row_for(const Case& c) const;
+  const std::vector<ToleranceRow>& rows() const { return rows_; }
+
+ private:
+  std::vector<ToleranceRow> rows_;
+};
+
+}  // namespace driftgate

@@ -1,0 +1,34 @@
+#include "run/prepared.hpp"
+
+#include <algorithm>
+
+#include "device/torch_types.hpp"
+#include "error.hpp"
+
+namespace driftgate {
+
+Prepared prepare(const Case& c) {
+  Prepared prepared{c, c.input_key(), std::make_shared<BoundOperator>(c), {}, {}};
+  const DType policy = dtype_of(c.policy);
+  std::string digests;
+  for (const TensorSlot& slot : prepared.op->slots()) {
+    PreparedInput input;
+    input.name = slot.name;
+    const DType dtype = slot.spec->dtype.value_or(policy);
+    input.buffer = fill_tensor(slot.spec->fill, dtype, slot.spec->shape, prepared.key + "/" + slot.name);
+    input.floating = is_float(dtype) || is_complex(dtype);
+    const auto& grad = c.row->grad;
+    input.differentiated = c.direction == Direction::backward && input.floating &&
+                           (grad ? std::find(grad->begin(), grad->end(), slot.name.substr(0, slot.name.find('.'))) != grad->end()
+                                 : !slot.spec->dtype.has_value() || slot.spec->dtype == policy);
+    digests += hex(digest(input.buffer));
+    prepared.inputs.push_back(std::move(input));
+  }
+  prepared.digest = digest(digests);
+  if (c.direction == Direction::backward &&
+      std::none_of(prepared.inputs.begin(), prepared.inputs.end(), [](const PreparedInput& i) { return i.differentiated; }))
+    throw Error("bad_argument", c.row->file + ": " + c.id(), "nothing to differentiate", "give \"grad\" or a floating tensor");
+  return prepared;
+}
+
+}  // namespace driftgate

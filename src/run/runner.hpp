@@ -1,0 +1,36 @@
+#pragma once
+// The only file that knows the whole flow: case → inputs → reference → observation → comparison → record.
+#include <optional>
+
+#include "device/device.hpp"
+#include "evidence/evidence.hpp"
+#include "run/golden.hpp"
+#include "run/reference.hpp"
+
+namespace driftgate {
+
+class Runner {
+ public:
+  // golden may be null: every case then records that its golden is missing.
+  Runner(Device device, const GoldenSet* golden) : executor_(device), golden_(golden) {}
+
+  CaseRecord run(const Case& c);
+  // Outputs and reference of the case last run, named "<output>" and "<output>#reference".
+  const std::map<std::string, Buffer>& last_tensors() const { return last_; }
+
+ private:
+  Executor executor_;
+  const GoldenSet* golden_;
+  std::map<std::string, Buffer> last_;
+};
+
+// One output against its reference, in every family whose unit is known.
+Comparison compare_output(const Buffer& candidate, const ReferenceOutput& reference);
+// What a golden output says beside that reference and that candidate; the error of a repeated run uses it too.
+GoldenRecord compare_golden(const GoldenOutput& golden, const Buffer& candidate, const ReferenceOutput& reference);
+// `required` of one observation against another, in the units of the reference. 0 when equal in bits.
+double distance(const Buffer& a, const Buffer& b, const ReferenceOutput& reference);
+// The device tensors of a prepared case, in the dtypes of the case.
+std::vector<at::Tensor> device_inputs(const Prepared& prepared);
+
+}  // namespace driftgate

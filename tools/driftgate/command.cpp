@@ -1,0 +1,63 @@
+#include "command.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "error.hpp"
+#include "version.hpp"
+
+namespace driftgate {
+
+void Common::add_to(CLI::App& command) {
+  const std::filesystem::path home = std::string(kSourceDir);
+  cases = home / "tests/cases";
+  tolerances = home / "tolerances";
+  golden = home / "golden";
+  command.add_option("--cases", cases, "directory of the specs");
+  command.add_option("--tolerances", tolerances, "directory of the tolerance table and the decision rules");
+  command.add_option("--golden", golden, "a golden set, or a directory that holds one");
+}
+
+void Selection::add_to(CLI::App& command) {
+  command.add_option("globs", globs, "case ids or ops; * and ? match");
+  command.add_option("--family", families, "only these families");
+  command.add_option("--policy", policies, "only these dtype policies: fp32, fp16, bf16, amp_fp16, amp_bf16");
+  command.add_option("--tier", tier, "smoke or standard");
+  command.add_option("--level", level, "op");
+  command.add_option("--shard", shard, "i/n: every n-th case, from the i-th");
+}
+
+Filter Selection::filter() const {
+  Filter filter;
+  filter.globs = globs;
+  filter.families = families;
+  for (const std::string& policy : policies) filter.policies.push_back(parse_policy(policy, "--policy"));
+  if (tier != "smoke" && tier != "standard") throw Error("usage", "--tier", "'" + tier + "' is not a tier", "use smoke or standard");
+  filter.smoke_only = tier == "smoke";
+  if (level != "op") throw Error("usage", "--level", "there are no cases of level '" + level + "'", "use op");
+  char* end = nullptr;
+  filter.shard = static_cast<int>(std::strtol(shard.c_str(), &end, 10));
+  filter.shards = *end == '/' ? static_cast<int>(std::strtol(end + 1, &end, 10)) : 0;
+  if (*end != '\0' || filter.shards < 1 || filter.shard < 0 || filter.shard >= filter.shards)
+    throw Error("usage", "--shard", "'" + shard + "' is not i/n with 0 <= i < n");
+  return filter;
+}
+
+void EvidenceArguments::add_to(CLI::App& command) {
+  command.add_option("evidence", folders, "evidence folders of one device");
+  command.add_option("--under", under, "every evidence folder below this directory");
+}
+
+Evidence EvidenceArguments::read() const {
+  std::vector<std::filesystem::path> all = folders;
+  if (!under.empty() && std::filesystem::is_directory(under))
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(under))
+      if (entry.path().filename() == "run.json") all.push_back(entry.path().parent_path());
+  std::sort(all.begin(), all.end());
+  if (all.empty()) throw Error("usage", under.empty() ? "evidence" : under.string(), "no evidence folder", "give the --out of a `driftgate run`");
+  std::vector<Evidence> parts;
+  for (const auto& folder : all) parts.push_back(read_evidence(folder));
+  return parts.size() == 1 ? std::move(parts[0]) : merge(std::move(parts));
+}
+
+}  // namespace driftgate

@@ -1,0 +1,56 @@
+#pragma once
+// The command line: one small file a subcommand, each adding itself to the app and returning its exit code.
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "case/case.hpp"
+#include "judge/decision.hpp"
+
+namespace driftgate {
+
+inline constexpr int kSound = 0, kDrift = 1, kUsage = 2, kInconclusive = 3, kSkipped = 77;
+
+// What every command takes. The directories default to the checkout's own.
+struct Common {
+  std::filesystem::path cases, tolerances, golden;
+  void add_to(CLI::App& command);
+};
+
+// Which cases: globs and --family, --policy, --tier, --shard.
+struct Selection {
+  std::vector<std::string> globs, families, policies;
+  std::string tier = "standard", shard = "0/1", level = "op";
+  void add_to(CLI::App& command);
+  Filter filter() const;                                // Error for an unknown policy, tier, level or shard
+};
+
+// A subcommand sets the function that runs it.
+using Run = std::function<int()>;
+
+void add_list(CLI::App& app, Run& run);
+void add_run(CLI::App& app, Run& run, const std::string& program);
+void add_worker(CLI::App& app, Run& run);
+void add_judge(CLI::App& app, Run& run);
+void add_decide(CLI::App& app, Run& run);
+void add_report(CLI::App& app, Run& run);
+void add_explain(CLI::App& app, Run& run);
+void add_golden(CLI::App& app, Run& run, const std::string& program);
+void add_mutants(CLI::App& app, Run& run);
+void add_measure(CLI::App& app, Run& run);
+void add_docs(CLI::App& app, Run& run);
+void add_doctor(CLI::App& app, Run& run);
+
+// Evidence folders named on the command line, read, merged, judged.
+struct EvidenceArguments {
+  std::vector<std::filesystem::path> folders;
+  std::filesystem::path under;                          // every evidence folder below it
+  void add_to(CLI::App& command);
+  Evidence read() const;
+};
+
+}  // namespace driftgate
