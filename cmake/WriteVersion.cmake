@@ -1,9 +1,16 @@
 # Run at each build: writes OUTPUT only when its content changed. No clock: the same tree gives the same bytes.
 set(commit unknown)
+set(torch_commit unknown)
+if(EXISTS "${TORCH}/version.py")
+  file(STRINGS "${TORCH}/version.py" line REGEX "^git_version")
+  string(REGEX REPLACE ".*'([0-9a-f]*)'.*" "\\1" torch_commit "${line}")
+endif()
 execute_process(COMMAND git -C "${SOURCE}" describe --always --dirty --abbrev=12 --exclude=*
                 OUTPUT_VARIABLE described OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(NOT failed)
   set(commit "${described}")
+elseif(DEFINED ENV{DRIFTGATE_COMMIT})
+  set(commit "$ENV{DRIFTGATE_COMMIT}")            # a copy of the tree without its history
 endif()
 file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[
 #pragma once
@@ -14,6 +21,7 @@ namespace driftgate {
 
 inline constexpr std::string_view kVersion = "@VERSION@";
 inline constexpr std::string_view kCommit = "@commit@";          // "-dirty" where the checkout had changes
+inline constexpr std::string_view kTorchCommit = "@torch_commit@";
 inline constexpr std::string_view kSourceDir = "@SOURCE@";       // the checkout: the default place of cases, tables and goldens
 
 }  // namespace driftgate

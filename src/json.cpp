@@ -1,8 +1,8 @@
 #include "json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_set>
 #include <utility>
 
 #include "error.hpp"
@@ -13,10 +13,13 @@ namespace {
 constexpr std::size_t kMaxDepth = 64;
 
 // Builds the document from the parser's events, refusing what nlohmann/json would let pass.
+//
+// Finished values wait on one stack until their object or array closes and takes them at its final size: growing an
+// ordered_json object would copy its members, whose keys are const, with all that lies below them.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(const std::string& where) : where_(where) {}
-  Json take() { return std::move(root_); }
+  Json take() { return std::move(finished_.front().second); }
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
@@ -25,17 +28,31 @@ class Builder : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
   bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { throw Error("bad_json", where_, "holds binary data"); }
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool end_object() override { return close(); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
-  bool end_array() override { return close(); }
+  bool start_object(std::size_t) override { return open(); }
+  bool start_array(std::size_t) override { return open(); }
 
   bool key(string_t& name) override {
-    if (!open_.back().keys.insert(name).second) {
-      throw Error("duplicate_key", where_, "the key \"" + name + "\" appears twice in one object");
-    }
     key_ = std::move(name);
     return true;
+  }
+
+  bool end_object() override {
+    check_keys();
+    Json object = Json::object();
+    Json::object_t::Container& members = object.get_ref<Json::object_t&>();
+    members.reserve(finished_.size() - open_.back().first);
+    for (std::size_t i = open_.back().first; i < finished_.size(); ++i) {
+      members.emplace_back(std::move(finished_[i].first), std::move(finished_[i].second));
+    }
+    return close(std::move(object));
+  }
+
+  bool end_array() override {
+    Json array = Json::array();
+    auto& elements = array.get_ref<Json::array_t&>();
+    elements.reserve(finished_.size() - open_.back().first);
+    for (std::size_t i = open_.back().first; i < finished_.size(); ++i) elements.push_back(std::move(finished_[i].second));
+    return close(std::move(array));
   }
 
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
@@ -46,48 +63,44 @@ class Builder : public nlohmann::json_sax<Json> {
 
  private:
   struct Level {
-    Json* value;
-    std::unordered_set<std::string> keys;
+    std::size_t first;                                       // of its members on the stack
+    std::string key;                                         // its own
   };
 
-  Json* place(Json value) {
-    if (open_.empty()) {
-      root_ = std::move(value);
-      return &root_;
-    }
-    Json& parent = *open_.back().value;
-    if (parent.is_array()) {
-      parent.push_back(std::move(value));
-      return &parent.back();
-    }
-    // The key is known to be new: appending skips ordered_json's linear search for it.
-    auto& members = parent.get_ref<Json::object_t&>();
-    static_cast<Json::object_t::Container&>(members).emplace_back(std::move(key_), std::move(value));
-    return &members.back().second;
-  }
-
   bool add(Json value) {
-    place(std::move(value));
+    finished_.emplace_back(std::move(key_), std::move(value));
     return true;
   }
 
-  bool open(Json empty) {
+  bool open() {
     if (open_.size() == kMaxDepth) {
       throw Error("bad_json", where_, "is nested more than " + std::to_string(kMaxDepth) + " levels deep");
     }
-    open_.push_back({place(std::move(empty)), {}});
+    open_.push_back({finished_.size(), std::move(key_)});
     return true;
   }
 
-  bool close() {
+  bool close(Json value) {
+    finished_.resize(open_.back().first);
+    key_ = std::move(open_.back().key);
     open_.pop_back();
-    return true;
+    return add(std::move(value));
+  }
+
+  void check_keys() {
+    keys_.clear();
+    for (std::size_t i = open_.back().first; i < finished_.size(); ++i) keys_.push_back(finished_[i].first);
+    std::sort(keys_.begin(), keys_.end());
+    const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
+    if (twice == keys_.end()) return;
+    throw Error("duplicate_key", where_, "the key \"" + std::string(*twice) + "\" appears twice in one object");
   }
 
   const std::string& where_;
-  Json root_;
+  std::vector<std::pair<std::string, Json>> finished_;
   std::vector<Level> open_;
   std::string key_;
+  std::vector<std::string_view> keys_;
 };
 
 [[noreturn]] void wrong_type(const std::string& where, const char* wanted, const Json& value) {
@@ -107,9 +120,7 @@ Json parse_json(std::string_view text, const std::string& where) {
   return builder.take();
 }
 
-Json read_json(const std::filesystem::path& file, std::uint64_t max_bytes) {
-  return parse_json(read_text(file, max_bytes), file.string());
-}
+Json read_json(const std::filesystem::path& file, std::uint64_t max_bytes) { return parse_json(read_text(file, max_bytes), file.string()); }
 
 Json number(double value) {
   if (std::isfinite(value)) return value;
@@ -153,9 +164,7 @@ const Json& ObjectReader::array(const std::string& key) {
 
 std::string ObjectReader::string(const std::string& key) { return string_of(at(key), where(key)); }
 
-std::string ObjectReader::string(const std::string& key, std::string fallback) {
-  return has(key) ? string(key) : std::move(fallback);
-}
+std::string ObjectReader::string(const std::string& key, std::string fallback) { return has(key) ? string(key) : std::move(fallback); }
 
 double ObjectReader::real(const std::string& key) { return as_number(at(key), where(key)); }
 
@@ -163,8 +172,7 @@ double ObjectReader::real(const std::string& key, double fallback) { return has(
 
 std::int64_t ObjectReader::integer(const std::string& key) {
   const Json& value = at(key);
-  const bool fits =
-      value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX});
+  const bool fits = value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX});
   if (!fits) wrong_type(where(key), "a whole number of 64 bits", value);
   return value.get<std::int64_t>();
 }

@@ -44,8 +44,7 @@ constexpr double kToUnitVariance = 0x1.3988e1412ed76p-17;  // 1 / sqrt(8 (2^32 -
 
 std::vector<double> normal(const Draws& draws, std::size_t count, double mean, double scale) {
   std::vector<double> values(count);
-  each_block(draws, count,
-             [&](std::size_t i, const PhiloxBlock& words) { values[i] = mean + scale * (irwin_hall(words) * kToUnitVariance); });
+  each_block(draws, count, [&](std::size_t i, const PhiloxBlock& words) { values[i] = mean + scale * (irwin_hall(words) * kToUnitVariance); });
   return values;
 }
 
@@ -64,8 +63,7 @@ std::vector<double> binades(const Draws& draws, std::size_t count, double low, d
       const std::uint32_t choice = words[2 * half], significand = words[2 * half + 1];
       const std::uint64_t sign = positive ? 0 : static_cast<std::uint64_t>(choice >> 31) << 63;
       const std::uint64_t exponent = lowest + below(choices, choice << 1);
-      values[2 * block + half] =
-          std::bit_cast<double>(sign | exponent << 52 | static_cast<std::uint64_t>(significand >> 9) << 29);
+      values[2 * block + half] = std::bit_cast<double>(sign | exponent << 52 | static_cast<std::uint64_t>(significand >> 9) << 29);
     }
   });
   return values;
@@ -75,8 +73,7 @@ std::vector<double> binades(const Draws& draws, std::size_t count, double low, d
 std::vector<double> ladder(const Draws& draws, std::size_t count, double first, double choices) {
   const auto steps = static_cast<std::uint64_t>(choices);
   std::vector<double> values(count);
-  each_word(draws, count,
-            [&](std::size_t i, std::uint32_t word) { values[i] = first + static_cast<double>(below(steps, word)); });
+  each_word(draws, count, [&](std::size_t i, std::uint32_t word) { values[i] = first + static_cast<double>(below(steps, word)); });
   return values;
 }
 
@@ -127,7 +124,8 @@ void make_lower(std::span<double> matrix, std::size_t n) {
   const double scale = inverse_root(n);
   for (std::size_t i = 0; i < matrix.size(); ++i) {
     const std::size_t row = i / n, column = i % n;
-    matrix[i] = column > row ? 0 : column == row ? 1 + matrix[i] : (2 * matrix[i] - 1) * scale;
+    const double diagonal = 1 + matrix[i], under = (2 * matrix[i] - 1) * scale;
+    matrix[i] = column > row ? 0 : (column == row ? diagonal : under);
   }
 }
 
@@ -140,12 +138,10 @@ void make_causal(std::span<double> matrix, std::size_t columns) {
   for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = i % columns <= i / columns ? 1 : 0;
 }
 
-std::vector<double> matrices(std::string_view domain, const Draws& draws, const Shape& shape, std::size_t count,
-                             const std::string& where) {
+std::vector<double> matrices(std::string_view domain, const Draws& draws, const Shape& shape, std::size_t count, const std::string& where) {
   const std::string name(domain);
   if (shape.size() < 2) throw Error("bad_fill", where, "domain \"" + name + "\" needs two dims or more");
-  if (count != static_cast<std::size_t>(numel(shape)))
-    throw Error("bad_fill", where, "domain \"" + name + "\" has no complex form");
+  if (count != static_cast<std::size_t>(numel(shape))) throw Error("bad_fill", where, "domain \"" + name + "\" has no complex form");
   const auto rows = static_cast<std::size_t>(shape[shape.size() - 2]), columns = static_cast<std::size_t>(shape.back());
   if (domain != "causal" && rows != columns) throw Error("bad_fill", where, "domain \"" + name + "\" needs square matrices");
 
@@ -176,8 +172,8 @@ std::vector<double> draw_signs(const Draws& draws, std::size_t count) {
   return signs;
 }
 
-std::vector<double> draw_domain(std::string_view domain, double first, double second, const Draws& draws, const Shape& shape,
-                                std::size_t count, const std::string& where) {
+std::vector<double> draw_domain(std::string_view domain, double first, double second, const Draws& draws, const Shape& shape, std::size_t count,
+                                const std::string& where) {
   if (domain == "normal") return normal(draws, count, first, second);
   if (domain == "uniform") return uniform(draws, count, first, second);
   if (domain == "binades") return binades(draws, count, first, second, false);

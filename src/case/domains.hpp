@@ -11,7 +11,7 @@
 
 namespace driftgate {
 
-enum class Purpose : std::uint32_t { values = 0, signs = 1 };
+enum class Purpose : std::uint32_t { values, signs };
 
 // The random words of one key, stream and purpose. Two that differ in any of these are independent.
 struct Draws {
@@ -26,7 +26,7 @@ std::vector<double> draw_signs(const Draws& draws, std::size_t count);
 
 // Every domain but "values". `first` and `second` are its parameters in the order of case/fill.hpp, already checked.
 // `where` names the input when the shape does not suit the domain (Error `bad_fill`).
-std::vector<double> draw_domain(std::string_view domain, double first, double second, const Draws& draws, const Shape& shape,
-                                std::size_t count, const std::string& where);
+std::vector<double> draw_domain(std::string_view domain, double first, double second, const Draws& draws, const Shape& shape, std::size_t count,
+                                const std::string& where);
 
 }  // namespace driftgate

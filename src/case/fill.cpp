@@ -69,10 +69,8 @@ const char* broken_rule(std::string_view domain, double first, double second) {
   if (domain == "uniform") return unless(first < second && std::isfinite(second - first), "low < high");
   if (domain == "bernoulli") return unless(first >= 0 && first <= 1, "0 <= p <= 1");
   if (domain == "distinct") return unless(first > 0, "step > 0");
-  if (domain == "integers")
-    return unless(whole && first <= second && second - first < 0x1p32, "whole low <= high, less than 2^32 apart");
-  if (domain == "halves")
-    return unless(whole && first < second && second - first < 0x1p32, "whole low < high, less than 2^32 apart");
+  if (domain == "integers") return unless(whole && first <= second && second - first < 0x1p32, "whole low <= high, less than 2^32 apart");
+  if (domain == "halves") return unless(whole && first < second && second - first < 0x1p32, "whole low < high, less than 2^32 apart");
   if (domain == "binades" || domain == "binades_pos") {
     return unless(whole && first <= second && first >= -1022 && second <= 1023, "whole low <= high within -1022 and 1023");
   }

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "case/spec_argument.hpp"
 #include "error.hpp"
 
 namespace driftgate {
 namespace {
 
 constexpr std::string_view kSchema = "driftgate.spec/1";
-constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 24;
 constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_";
 constexpr std::string_view kSchemaCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -26,12 +26,6 @@ std::string checked_name(std::string_view text, const std::string& where) {
   throw Error("bad_name", where, fmt::format("'{}' is not a name", text), "a name is made of a-z, 0-9 and _");
 }
 
-// A name of an op's schema: an argument or an output.
-std::string checked_argument(std::string_view text, const std::string& where) {
-  if (consists_of(text, kSchemaCharacters)) return std::string(text);
-  throw Error("bad_name", where, fmt::format("'{}' is not the name of an argument", text));
-}
-
 std::string checked_op(std::string_view text, const std::string& where) {
   if (text.starts_with(kNamespace)) {
     const std::string_view op = text.substr(kNamespace.size());
@@ -42,18 +36,13 @@ std::string checked_op(std::string_view text, const std::string& where) {
   throw Error("bad_op", where, fmt::format("'{}' is not an op", text), "write aten::name or aten::name.overload");
 }
 
-const std::string& text_of(const Json& value, const std::string& where) {
-  if (value.is_string()) return value.get_ref<const std::string&>();
-  throw Error("wrong_type", where, "must be a string");
-}
-
 // A list of names without repetition; `parse` checks each.
 template <class T>
 std::vector<T> read_list(const Json& names, const std::string& where, T (*parse)(std::string_view, const std::string&)) {
   if (!names.is_array()) throw Error("wrong_type", where, "must be an array of strings");
   std::vector<T> list;
   for (const Json& name : names) {
-    const std::string at = fmt::format("{}[{}]", where, list.size());
+    const std::string at = element(where, list.size());
     T item = parse(text_of(name, at), at);
     if (std::find(list.begin(), list.end(), item) != list.end()) {
       throw Error("duplicate_value", at, fmt::format("{} is listed twice", name.dump()));
@@ -73,12 +62,6 @@ bool read_word(ObjectReader& reader, const std::string& key, std::string_view wo
   throw Error("bad_value", reader.where(key), fmt::format("unknown value '{}'", text), fmt::format("'{}' is known", word));
 }
 
-std::string checked_why(const Json& value, const std::string& where) {
-  const std::string& text = text_of(value, where);
-  if (text.empty()) throw Error("bad_value", where, "the reason is empty");
-  return text;
-}
-
 std::string read_why(ObjectReader& reader) {
   return reader.has("why") ? checked_why(reader.at("why"), reader.where("why")) : std::string();
 }
@@ -88,54 +71,6 @@ double positive(const Json& value, const std::string& where) {
   const double number = value.get<double>();
   if (!(number > 0) || !std::isfinite(number)) throw Error("bad_value", where, "must be more than 0");
   return number;
-}
-
-Shape read_shape(const Json& sizes, const std::string& where) {
-  Shape shape;
-  std::int64_t elements = 1;
-  for (const Json& value : sizes) {
-    const auto at = [&] { return fmt::format("{}[{}]", where, shape.size()); };
-    if (!value.is_number_integer()) throw Error("wrong_type", at(), "a size must be a whole number");
-    const auto size = value.get<std::int64_t>();                       // above 2^63 - 1 it reads as negative
-    const std::int64_t factor = std::max<std::int64_t>(size, 1);       // an empty dim must not excuse the others
-    if (size < 0) throw Error("bad_shape", at(), "a size must be 0 .. 2^31");
-    if (factor > kMostElements / elements) throw Error("bad_shape", where, "the tensor has more than 2^31 elements");
-    elements *= factor;
-    shape.push_back(size);
-  }
-  return shape;
-}
-
-TensorArgument read_tensor(const Json& value, const std::string& where) {
-  ObjectReader reader(value, where);
-  TensorArgument tensor;
-  tensor.shape = read_shape(reader.array("shape"), reader.where("shape"));
-  tensor.fill = parse_fill(reader.string("fill"), reader.where("fill"));
-  if (reader.has("dtype")) {
-    const std::string dtype = reader.string("dtype");
-    tensor.dtype = parse_dtype(dtype);
-    if (!tensor.dtype) throw Error("bad_dtype", reader.where("dtype"), fmt::format("unknown dtype '{}'", dtype));
-  }
-  if (tensor.fill.domain == "values") {
-    std::vector<double>& list = tensor.fill.values;
-    for (const Json& element : reader.array("values")) {
-      list.push_back(as_number(element, fmt::format("{}[{}]", reader.where("values"), list.size())));
-    }
-    if (list.empty()) throw Error("empty_list", reader.where("values"), "the list is empty");
-  }
-  read_why(reader);
-  reader.finish();
-  return tensor;
-}
-
-bool resembles_tensor(const Json& value) { return value.is_object() && (value.contains("shape") || value.contains("fill")); }
-
-Argument read_argument(const Json& value, const std::string& where) {
-  if (resembles_tensor(value)) return read_tensor(value, where);
-  if (!value.is_array() || std::none_of(value.begin(), value.end(), resembles_tensor)) return value;
-  std::vector<TensorArgument> list;
-  for (const Json& element : value) list.push_back(read_tensor(element, fmt::format("{}[{}]", where, list.size())));
-  return list;
 }
 
 Terms read_terms(const Json& value, const std::string& where) {
@@ -250,6 +185,7 @@ Row read_row(const Json& document, const std::string& file, const std::string& w
   row.gather_indices = read_word(reader, "indices", "gather");
   row.repeat_bitwise = !read_word(reader, "repeat", "within_limit", "bitwise");
   row.half_loose = read_word(reader, "half", "loose");
+  row.inert = reader.strings("inert", {});
   row.smoke = reader.boolean("smoke", false);
   row.why = read_why(reader);
   reader.at("policies");
@@ -276,7 +212,7 @@ std::vector<Row> parse_specs(const Json& document, const std::string& where) {
   }
   std::vector<Row> rows;
   for (const Json& row : reader.array("rows")) {
-    rows.push_back(read_row(row, where, fmt::format("{}[{}]", reader.where("rows"), rows.size())));
+    rows.push_back(read_row(row, where, element(reader.where("rows"), rows.size())));
   }
   reader.finish();
   if (rows.empty()) throw Error("empty_list", reader.where("rows"), "the file has no rows");

@@ -11,8 +11,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kExponent = std::uint64_t{0x7ff} << 52;
-constexpr int kRatioShift = 52 - 3;                                          // exponent and three fraction bits
-constexpr int kFirstRatio = (1023 - 32) * 8;                                 // those of 2^-32
 constexpr double kNearly = 1 - 0x1p-40;
 
 constexpr std::size_t index(Bound bound) { return static_cast<std::size_t>(bound); }
@@ -31,8 +29,7 @@ class Block {
       : task_(task), first_(first), count_(count), tally_(tally), reference_(task.reference.data() + first) {}
 
   double run(bool tame) {
-    load();
-    tame = tame && all_below(candidate_, count_, task_.range);
+    tame = load() && tame;
     count_distances(tame);
     if (!tame) clamp();
     measure_excess();
@@ -62,16 +59,16 @@ class Block {
   }
   bool nan_differs(std::int64_t i) const { return std::isnan(candidate_at(i)) != std::isnan(reference_at(i)); }
 
-  void load();
+  bool load();
   void count_distances(bool tame);
-  void correct_distances();
-  void clamp();
+  [[gnu::noinline]] void correct_distances();
+  [[gnu::noinline]] void clamp();
   void measure_excess();
-  void mark_nonfinite();
+  [[gnu::noinline]] void mark_nonfinite();
   void measure_linear();
-  void rank_exact();
+  [[gnu::noinline]] void rank_exact();
   void rank();
-  void raise(Bound bound);
+  [[gnu::noinline]] void raise(Bound bound);
 
   auto sensitivity_square(double floor) const {
     return [s = task_.units.sensitivity.data() + first_, r = reference_, floor](std::int64_t i) {
@@ -119,14 +116,19 @@ class Block {
   double square_[kBlock], ratio_[kBlock];                                    // unit², (excess / unit)²
 };
 
+// Whether every candidate is finite.
 template <class Element>
-void Block<Element>::load() {
+bool Block<Element>::load() {
   const std::byte* bytes = task_.candidate + first_ * static_cast<std::int64_t>(sizeof(Stored));
   std::memcpy(candidate_bits_, bytes, static_cast<std::size_t>(count_) * sizeof(Stored));
+  const Bits gap = static_cast<Bits>(kSign - std::bit_cast<Bits>(Element::encode(kInfinity)));
+  Bits over = 0;
   for (std::int64_t i = 0; i < count_; ++i) {
+    over |= static_cast<Bits>((candidate_bits_[i] & kUnsigned) + gap);
     candidate_[i] = candidate_at(i);
     reference_bits_[i] = std::bit_cast<Bits>(Element::encode(reference_[i]));
   }
+  return (over & kSign) == 0;
 }
 
 template <class Element>
@@ -237,14 +239,14 @@ void Block<Element>::measure_linear() {
   const Units& units = task_.units;
   const auto square_with = [&](auto terms) {
     return [terms, r = reference_, q = units.squares.data() + first_, weight = units.square_weight](std::int64_t i) {
-      const double k = terms(i);
-      return kUnitRoundoff * kUnitRoundoff * (k < 1 ? 1 : k) * positive(r[i] * r[i] + weight * q[i]);
+      return positive(kUnitRoundoff * kUnitRoundoff * terms(i) * (r[i] * r[i] + weight * q[i]));
     };
   };
   if (units.terms.empty()) {
-    measure(Bound::linear, square_with([k = units.terms_scalar](std::int64_t) { return k; }));
+    measure(Bound::linear, square_with([k = std::max(1.0, units.terms_scalar)](std::int64_t) { return k; }));
   } else {
-    measure(Bound::linear, square_with([k = units.terms.data() + first_](std::int64_t i) { return k[i]; }));
+    for (std::int64_t i = 0; i < count_; ++i) ratio_[i] = std::max(1.0, units.terms[static_cast<std::size_t>(first_ + i)]);
+    measure(Bound::linear, square_with([k = ratio_](std::int64_t i) { return k[i]; }));
   }
 }
 
@@ -280,73 +282,26 @@ void Block<Element>::rank() {
   for (; i < count_; ++i) ++tally_.ratios[0][bins[i]];
 }
 
-double tally(const Task& task, std::int64_t first, std::int64_t count, bool tame, Tally& result) {
-  switch (task.dtype) {
-    case DType::f16: return Block<F16Element>(task, first, count, result).run(tame);
-    case DType::bf16: return Block<Bf16Element>(task, first, count, result).run(tame);
-    case DType::f32: return Block<NativeElement<float>>(task, first, count, result).run(tame);
-    default: return Block<NativeElement<double>>(task, first, count, result).run(tame);
-  }
-}
-
 #if defined(__x86_64__) && defined(__GNUC__)
-// The same arithmetic in wider registers (no fused multiply-add): the same bits.
-[[gnu::target("avx2"), gnu::flatten]] double tally_avx2(const Task& task, std::int64_t first, std::int64_t count, bool tame,
-                                                        Tally& result) {
-  return tally(task, first, count, tame, result);
+// The same arithmetic in wider registers, without fused multiply-add: the same bits.
+[[gnu::target("avx2"), gnu::flatten]] double tally_f32_avx2(const Task& task, std::int64_t first, std::int64_t count,
+                                                            bool tame, Tally& tally) {
+  return Block<NativeElement<float>>(task, first, count, tally).run(tame);
 }
-const auto kTally = __builtin_cpu_supports("avx2") ? tally_avx2 : tally;
-#else
-const auto kTally = tally;
 #endif
 
 }  // namespace
 
-double tally_block(const Task& task, std::int64_t first, std::int64_t count, bool tame, Tally& result) {
-  return kTally(task, first, count, tame, result);
-}
-
-Moments moments_of_block(const Task& task, std::int64_t first, std::int64_t count) {
-  const auto add = [first, count](std::span<const double> values, double limit, double& sum, std::int64_t& number) {
-    if (values.empty()) return;
-    const double* block = values.data() + first;
-    if (all_below(block, count, limit)) {
-      sum = sum_of_squares(block, count);
-      number = count;
-      return;
-    }
-    double kept[kBlock];
-    number = std::copy_if(block, block + count, kept, [limit](double value) { return std::fabs(value) < limit; }) - kept;
-    sum = sum_of_squares(kept, number);
-  };
-  Moments moments;
-  add(task.reference, task.range, moments.reference, moments.references);
-  add(task.units.sensitivity, kInfinity, moments.sensitivity, moments.sensitivities);
-  return moments;
-}
-
-void Tally::add(const Tally& later, Bound chosen) {
-  differing += later.differing;
-  zeros_differing += later.zeros_differing;
-  nan_mismatch += later.nan_mismatch;
-  reference_nan += later.reference_nan;
-  finite += later.finite;
-  max_error = std::max(max_error, later.max_error);
-  if (later.square[index(chosen)] > square[index(chosen)]) worst = later.worst;
-  for (std::size_t bound = 0; bound < kBounds; ++bound) {
-    square[bound] = std::max(square[bound], later.square[bound]);
-    zeros_square[bound] = std::max(zeros_square[bound], later.zeros_square[bound]);
+double tally_block(const Task& task, std::int64_t first, std::int64_t count, bool tame, Tally& tally) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (task.dtype == DType::f32 && __builtin_cpu_supports("avx2")) return tally_f32_avx2(task, first, count, tame, tally);
+#endif
+  switch (task.dtype) {
+    case DType::f16: return Block<F16Element>(task, first, count, tally).run(tame);
+    case DType::bf16: return Block<Bf16Element>(task, first, count, tally).run(tame);
+    case DType::f32: return Block<NativeElement<float>>(task, first, count, tally).run(tame);
+    default: return Block<NativeElement<double>>(task, first, count, tally).run(tame);
   }
-  for (std::size_t bin = 0; bin < kUlpBins; ++bin) ulps[bin] += later.ulps[bin];
-  for (std::size_t table = 0; table < kTables; ++table) {
-    for (std::size_t bin = 0; bin < kRatioBins; ++bin) ratios[table][bin] += later.ratios[table][bin];
-  }
-}
-
-double ratio_edge(int bin) {
-  if (bin == 0) return 0;
-  if (bin == kRatioBins - 1) return kInfinity;
-  return std::sqrt(std::bit_cast<double>(static_cast<std::uint64_t>(bin + 1 + kFirstRatio) << kRatioShift));
 }
 
 }  // namespace driftgate

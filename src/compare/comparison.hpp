@@ -1,18 +1,21 @@
 #pragma once
-// One pass over the elements gives every number that a judgement, a report or a later limit may ask for.
+// Every number that a judgement, a report or a later limit may ask for, of one output against its fp64 reference.
 //
 // It knows no limit, no device and no op. u = 2^-24. For an element with reference r, candidate c, both in double:
 //   O   = half an ULP of the candidate's dtype at r + half its smallest subnormal + (2^-126 if the format may flush) + allowance
 //   excess = max(|c - r| - O, 0)            an infinity counts as 2^(emax+1), and r is clamped to it
 //   required[family] = max over elements of excess / unit(family); 0 when every excess is 0
 // with the units
-//   exact       1 a differing element: required is the number of elements whose bits differ (any NaN equals any NaN;
-//               -0 equals +0 unless signed_zero)
+//   exact       1 a differing element: required is the number of elements whose bits differ from r rounded to the dtype
+//               (any NaN equals any NaN; -0 equals +0 unless signed_zero)
 //   pointwise   sqrt(S² + (u·r)²)
-//   linear      u·sqrt(K)·sqrt(r² + square_weight·Q)
-//   general     sqrt(S² + (u·r)² + (0.1·u·rms(r))² + (0.25·rms(S))²)
-// Where NaN stands on one side only, or excess > 0 over a unit of 0, required is +inf. A family whose ingredients (S; Q and K)
-// are not given is `absent` (NaN), which never passes.
+//   linear      u·sqrt(max(K, 1))·sqrt(r² + square_weight·Q)
+//   general     sqrt(S² + (u·r)² + (0.1·u·rms(r))² + (0.25·rms(S))²)        rms over |r| < 2^(emax+1), and over finite S
+// Where NaN stands on one side only, or excess > 0 over a unit of 0, required is +inf in every family given. A unit that is NaN,
+// infinite or imaginary measures nothing and counts as 0; an allowance that is negative or not finite allows nothing.
+// A family whose ingredients (S; Q and K) are not given is `absent` (NaN), which never passes. With no elements all are 0.
+// Units are squared in double: one above 2^511 or below 2^-537 counts as 0, an excess below 2^-537 as none. An infinity of f64
+// counts as the largest double. Only f64 can meet this.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -44,19 +47,22 @@ struct Comparison {
   std::int64_t nonfinite_mismatch = 0;                                       // NaN against number
   std::array<double, kBounds> required = {kAbsent, kAbsent, kAbsent, kAbsent};
   std::array<double, kBounds> zeros_required = {kAbsent, kAbsent, kAbsent, kAbsent};  // had the candidate been all zeros
-  double max_error = 0, rms_error = 0, rms_reference = 0;                    // absolute, over elements finite on both sides
-  double p999 = 0;                                                           // 99.9th percentile of excess / unit of the chosen bound
-  std::int64_t worst = -1;                                                   // component of the largest excess / unit
+  double max_error = 0, rms_error = 0;                                       // absolute, over elements finite on both sides
+  double rms_reference = 0;                                                  // over references the format can hold
+  // 99.9th percentile of excess / unit of the chosen bound: at most 6.1 % above it, and never above the largest. Below 2^-16
+  // it is 0, above 2^16 the largest.
+  double p999 = 0;
+  std::int64_t worst = -1;                                                   // first component of the largest; -1: no excess
   double worst_got = 0, worst_want = 0;
   std::array<std::int64_t, kUlpBins> ulp_histogram{};
 };
 
-// candidate: components of `dtype` (float, complex); reference, and the units: one double a component.
+// candidate: components of `dtype` (float, complex); reference, and the units: one double a component; Error `bad_length`.
 // `chosen` selects the bound of p999 and worst. threads > 1 splits the elements; the result does not depend on it.
 Comparison compare(DType dtype, std::span<const std::byte> candidate, std::span<const double> reference, const Units& units,
                    Bound chosen, int threads = 1);
 
-// Integers and bool: element by element, bits; only the exact family is filled.
+// Integers and bool: element by element, bits; only the exact family and `worst` are filled.
 Comparison compare_integers(DType dtype, std::span<const std::byte> candidate, std::span<const std::byte> reference);
 
 }  // namespace driftgate

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <sys/utsname.h>
 #ifdef __APPLE__
 #include <sys/sysctl.h>
@@ -63,6 +64,21 @@ Json host_facts() {
   return host;
 }
 
+// cuBLASLt alone can forbid split-K; cuDNN's attention builds a kernel for every shape, which takes longer than the run.
+void choose_cuda_backends(at::Context& context) {
+  if (!at::hasCUDA()) return;
+  context.setBlasPreferredBackend(at::BlasBackend::Cublaslt);
+  context.setSDPUseCuDNN(false);
+}
+
+// Recurrent cuDNN kernels have a precision of their own since torch 2.9 (with enums since 2.11); before, the cuDNN flag governs them.
+void set_recurrent_precision([[maybe_unused]] at::Context& context, [[maybe_unused]] bool tf32) {
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 11
+  if (at::hasCUDA())
+    context.setFloat32Precision(at::Float32Backend::CUDA, at::Float32Op::RNN, tf32 ? at::Float32Precision::TF32 : at::Float32Precision::IEEE);
+#endif
+}
+
 // Split-K can be forbidden since about torch 2.10; before, only the reduced-precision reduction can. Says whether it was.
 template <class Context>
 bool forbid_reduced_precision(Context& context) {
@@ -75,6 +91,27 @@ bool forbid_reduced_precision(Context& context) {
     context.setAllowBF16ReductionCuBLAS(false);
     return false;
   }
+}
+
+// The card and its driver, asked of NVML where it is: no CUDA header is needed to build.
+Json nvidia_facts() {
+  Json facts = Json::object();
+  void* nvml = ::dlopen("libnvidia-ml.so.1", RTLD_NOW);
+  if (!nvml) return facts;
+  const auto call = [&]<class... Arguments>(const char* function, Arguments... arguments) {
+    const auto entry = reinterpret_cast<int (*)(Arguments...)>(::dlsym(nvml, function));
+    return entry && entry(arguments...) == 0;
+  };
+  std::array<char, 96> text{};
+  void* card = nullptr;
+  if (call("nvmlInit_v2")) {
+    if (call("nvmlSystemGetDriverVersion", text.data(), static_cast<unsigned>(text.size()))) facts["driver"] = text.data();
+    if (call("nvmlDeviceGetHandleByIndex_v2", 0U, &card) && call("nvmlDeviceGetName", card, text.data(), static_cast<unsigned>(text.size())))
+      facts["device_name"] = text.data();
+    call("nvmlShutdown");
+  }
+  ::dlclose(nvml);
+  return facts;
 }
 
 }  // namespace
@@ -128,6 +165,8 @@ Json set_numeric_flags(bool tf32) {
   context.setDeterministicCuDNN(true);
   context.setDeterministicAlgorithms(true, /*warn_only=*/true);
   context.setDeterministicFillUninitializedMemory(false);
+  set_recurrent_precision(context, tf32);
+  choose_cuda_backends(context);
   const bool split_k_off = forbid_reduced_precision(context);
   at::set_num_threads(1);
   return Json{{"tf32", tf32},
@@ -135,6 +174,8 @@ Json set_numeric_flags(bool tf32) {
               {"cudnn_benchmark", false},
               {"cudnn_deterministic", true},
               {"deterministic_algorithms", "warn_only"},
+              {"cuda_blas", "cublaslt"},
+              {"cudnn_attention", false},
               {"reduced_precision_reduction", split_k_off ? "off, split-K off" : "off"},
               {"cpu_threads", 1}};
 }
@@ -146,6 +187,7 @@ Json describe(Device device) {
   facts["cpu_capability"] = at::get_cpu_capability();
   facts["host"] = host_facts();
   if (device == Device::cuda && at::hasCUDA()) {
+    facts.update(nvidia_facts());
     const auto& hooks = at::detail::getCUDAHooks();
     facts["cuda_runtime"] = hooks.versionCUDART();
     facts["cudnn"] = hooks.versionCuDNN();

@@ -1,5 +1,6 @@
 #include "evidence/line_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -12,7 +13,31 @@
 namespace driftgate {
 namespace {
 
-bool is_part_of_number(char c) { return std::string_view("0123456789+-.eE").find(c) != std::string_view::npos; }
+// ASCII without escapes stands for itself.
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c != '\\' && static_cast<unsigned char>(c) < 0x80; });
+}
+
+// The length of the JSON number that `text` begins with; 0 when it begins with none.
+std::size_t number_length(std::string_view text) {
+  std::size_t i = 0;
+  const auto take = [&](std::string_view any) {
+    if (i == text.size() || any.find(text[i]) == std::string_view::npos) return false;
+    ++i;
+    return true;
+  };
+  const auto digits = [&] {
+    const std::size_t first = i;
+    while (take("0123456789")) continue;
+    return i > first;
+  };
+  take("-");
+  if (!take("0") && !digits()) return 0;
+  if (take(".") && !digits()) return 0;
+  if (!take("eE")) return i;
+  take("+-");
+  return digits() ? i : 0;
+}
 
 }  // namespace
 
@@ -50,18 +75,16 @@ std::string_view LineReader::quoted() {
 
 std::string LineReader::string() {
   const std::string_view token = quoted();
-  if (token.find('\\') == std::string_view::npos) return std::string(token);
+  if (is_plain(token)) return std::string(token);
   const Json decoded = Json::parse('"' + std::string(token) + '"', nullptr, false);
-  if (!decoded.is_string()) fail("a bad escape in a string");
+  if (!decoded.is_string()) fail("a string with a bad escape or that is not UTF-8");
   return decoded.get<std::string>();
 }
 
 std::string_view LineReader::number_token() {
   peek();
-  std::size_t end = 0;
-  while (end < rest_.size() && is_part_of_number(rest_[end])) ++end;
-  const std::string_view token = rest_.substr(0, end);
-  rest_.remove_prefix(end);
+  const std::string_view token = rest_.substr(0, number_length(rest_));
+  rest_.remove_prefix(token.size());
   return token;
 }
 
@@ -83,11 +106,10 @@ double LineReader::real() {
   }
   const std::string_view token = number_token();
   std::array<char, 40> text{};  // strtod needs an end; no double takes 40 characters
-  if (token.empty() || token.front() == '+' || token.front() == '.' || token.size() >= text.size()) fail("expected a number");
+  if (token.empty() || token.size() >= text.size()) fail("expected a number");
   token.copy(text.data(), token.size());
-  char* end = nullptr;
-  const double value = std::strtod(text.data(), &end);
-  if (end != text.data() + token.size() || !std::isfinite(value)) fail("expected a number");
+  const double value = std::strtod(text.data(), nullptr);
+  if (!std::isfinite(value)) fail("a number beyond the range of double");
   return value;
 }
 

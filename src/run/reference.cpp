@@ -37,8 +37,9 @@ double other_value(double value) { return std::isfinite(value) && value != 0 ? -
 
 at::Tensor other_integers(const at::Tensor& tensor) {
   if (tensor.scalar_type() == c10::kBool) return tensor.logical_not();
-  at::Tensor reversed = tensor.flatten().flip(0).view_as(tensor);
-  return reversed.equal(tensor) ? at::where(tensor == 0, at::ones_like(tensor), at::zeros_like(tensor)) : reversed;
+  if (tensor.numel() == 0) return tensor;
+  const at::Tensor first = tensor.flatten()[0].expand_as(tensor).contiguous();      // within the range of an index
+  return first.equal(tensor) ? at::where(tensor == 0, at::ones_like(tensor), at::zeros_like(tensor)) : first;
 }
 
 bool same_outputs(const Observation& a, const std::vector<ReferenceOutput>& b) {
@@ -239,7 +240,9 @@ void ReferenceMaker::find_inert(Reference& reference) {
     if (same_outputs(other, reference.outputs)) reference.inert.push_back("upstream");
     return;
   }
+  const std::vector<std::string>& due = prepared_.source.row->inert;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (std::find(due.begin(), due.end(), prepared_.inputs[i].name) != due.end()) continue;
     std::vector<at::Tensor> inputs = inputs_;
     inputs[i] = moves(inputs[i]) ? edited(inputs[i], i, [](std::size_t, std::size_t, double value) { return other_value(value); })
                                  : other_integers(inputs[i]);

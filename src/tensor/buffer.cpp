@@ -25,8 +25,7 @@ std::int64_t numel(const Shape& shape) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) {
     if (extent < 0) throw Error("bad_shape", to_text(shape), "has a negative extent");
-    if (extent > 0 && count > kLargest / extent)
-      throw Error("bad_shape", to_text(shape), "has more elements than can be counted");
+    if (extent > 0 && count > kLargest / extent) throw Error("bad_shape", to_text(shape), "has more elements than can be counted");
     count *= extent;
   }
   return count;
@@ -57,8 +56,7 @@ std::vector<double> to_doubles(const Buffer& buffer) {
 Buffer from_doubles(DType dtype, Shape shape, const std::vector<double>& components) {
   Buffer buffer(dtype, std::move(shape));
   if (static_cast<std::size_t>(buffer.components()) != components.size()) {
-    throw std::invalid_argument("from_doubles: " + std::to_string(components.size()) + " components for " +
-                                to_text(buffer.shape));
+    throw std::invalid_argument("from_doubles: " + std::to_string(components.size()) + " components for " + to_text(buffer.shape));
   }
   with_element(dtype, [&](auto type) {
     std::byte* element = buffer.bytes.data();

@@ -63,8 +63,7 @@ DType component(DType dtype) {
 }
 
 const FloatFormat& float_format(DType dtype) {
-  static constexpr FloatFormat kF16{11, -14, 15, false}, kBf16{8, -126, 127, true}, kF32{24, -126, 127, true},
-      kF64{53, -1022, 1023, false};
+  static constexpr FloatFormat kF16{11, -14, 15, false}, kBf16{8, -126, 127, true}, kF32{24, -126, 127, true}, kF64{53, -1022, 1023, false};
   switch (component(dtype)) {
     case DType::f16:
       return kF16;

@@ -21,9 +21,7 @@ struct HalfElement {
   static constexpr Stored kFractionMask = (1 << kFraction) - 1;
   static constexpr int kTop = 2 * kBias + 1;  // the exponent field of infinity and NaN
 
-  static constexpr double power_of_two(int exponent) {
-    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-  }
+  static constexpr double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52); }
 
   static double decode(Stored stored) {
     const std::uint64_t sign = static_cast<std::uint64_t>(stored >> 15) << 63;

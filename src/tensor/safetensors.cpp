@@ -83,8 +83,7 @@ std::map<std::string, std::string> read_metadata(const Json& object, const std::
 }
 
 void check_tiling(std::vector<Entry>& entries, std::uint64_t extent, const std::string& where) {
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
   std::uint64_t next = 0;
   for (const Entry& entry : entries) {
     const std::string tensor = where + ": " + entry.name;
@@ -145,9 +144,7 @@ Safetensors parse_safetensors(std::string_view bytes, const std::string& where) 
   }
 }
 
-Safetensors read_safetensors(const std::filesystem::path& file) {
-  return parse_safetensors(read_text(file, kMaxFile), file.string());
-}
+Safetensors read_safetensors(const std::filesystem::path& file) { return parse_safetensors(read_text(file, kMaxFile), file.string()); }
 
 std::string to_bytes(const Safetensors& content) {
   std::vector<std::pair<std::string_view, const Buffer*>> order;
@@ -159,16 +156,14 @@ std::string to_bytes(const Safetensors& content) {
     }
     order.emplace_back(name, &buffer);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return size_of(a.second->dtype) > size_of(b.second->dtype); });
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return size_of(a.second->dtype) > size_of(b.second->dtype); });
 
   nlohmann::json header = nlohmann::json::object();
   if (!content.metadata.empty()) header[std::string(kMetadata)] = content.metadata;
   std::uint64_t end = 0;
   for (const auto& [name, buffer] : order) {
     const std::uint64_t begin = std::exchange(end, end + buffer->bytes.size());
-    header[std::string(name)] = {
-        {"dtype", word(buffer->dtype, std::string(name))}, {"shape", buffer->shape}, {"data_offsets", {begin, end}}};
+    header[std::string(name)] = {{"dtype", word(buffer->dtype, std::string(name))}, {"shape", buffer->shape}, {"data_offsets", {begin, end}}};
   }
   std::string text;
   try {
@@ -182,8 +177,7 @@ std::string to_bytes(const Safetensors& content) {
   std::memcpy(bytes.data(), &length, sizeof length);
   bytes.reserve(sizeof length + text.size() + end);
   bytes += text;
-  for (const auto& [name, buffer] : order)
-    bytes.append(reinterpret_cast<const char*>(buffer->bytes.data()), buffer->bytes.size());
+  for (const auto& [name, buffer] : order) bytes.append(reinterpret_cast<const char*>(buffer->bytes.data()), buffer->bytes.size());
   return bytes;
 }
 

@@ -13,8 +13,7 @@ namespace {
 template <class Element>
 std::uint64_t steps_from_zero(double value) {
   using Stored = typename Element::Stored;
-  using Bits = std::conditional_t<sizeof(Stored) == 2, std::uint16_t,
-                                  std::conditional_t<sizeof(Stored) == 4, std::uint32_t, std::uint64_t>>;
+  using Bits = std::conditional_t<sizeof(Stored) == 2, std::uint16_t, std::conditional_t<sizeof(Stored) == 4, std::uint32_t, std::uint64_t>>;
   constexpr Bits magnitude = static_cast<Bits>(~Bits{0}) >> 1;
   return std::bit_cast<Bits>(Element::encode(value)) & magnitude;
 }

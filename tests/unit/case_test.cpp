@@ -92,10 +92,10 @@ TEST(Suite, SuggestsTheNearestId) {
       {"clone/plain/bf16/backward/canonical", "clone/plain/bf16/forward/canonical"},                // a direction that it lacks
       {"clone/plain/bf16/forward/repeat", "clone/plain/bf16/forward/canonical"},
       {"clone/plain", "clone/plain/bf16/forward/canonical"}};
-  for (const auto& [typo, meant] : typos) {
-    const auto [name, message] = failure([&] { suite.find(typo); });
+  for (const auto& pair : typos) {
+    const auto [name, message] = failure([&] { suite.find(pair.first); });
     EXPECT_EQ(name, "unknown_case");
-    EXPECT_NE(message.find("'" + std::string(meant) + "'"), std::string::npos) << message;
+    EXPECT_NE(message.find("'" + std::string(pair.second) + "'"), std::string::npos) << message;
   }
 }
 

@@ -1,6 +1,8 @@
 // tolerances/decision.json: what its reader and its schema accept.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "error_name.hpp"
 #include "judge/decision.hpp"
 #include "schema_complaint.hpp"

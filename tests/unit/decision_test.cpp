@@ -78,6 +78,14 @@ TEST(Decision, NondeterminismRefusesTrainingAndInference) {
   EXPECT_EQ(decision.level, Level::preprocessing);
 }
 
+TEST(Decision, AnUntrustedCaseProvesNoDeterminismButMayRefuteIt) {
+  JudgedRun run = green_run(small_suite());
+  set_first(run, 20, Policy::fp32, Direction::forward, State::untrusted, "golden_missing");
+  EXPECT_EQ(state_of(decision_of(run, earnable()), "determinism"), "unproven");
+  for (Judgement& judgement : run.judgements) judgement.repeat = judgement.state == State::untrusted ? State::fail : State::pass;
+  EXPECT_EQ(state_of(decision_of(run, earnable()), "determinism"), "fail");
+}
+
 TEST(Decision, NothingRepeatedIsNotDeterminism) {
   JudgedRun run = green_run(small_suite());
   for (Judgement& judgement : run.judgements) judgement.repeat = State::skip;
@@ -144,6 +152,7 @@ TEST(Decision, OneErrorIsUnproven) {
   set_first(run, 1, Policy::fp32, Direction::forward, State::error, "not_executed");
   const Decision decision = decision_of(run, earnable());
   EXPECT_EQ(state_of(decision, "operators.forward"), "unproven");
+  EXPECT_EQ(decision.legs.at("operators.forward").counts.executed, 19);
   EXPECT_EQ(state_of(decision, "determinism"), "unproven");
   EXPECT_EQ(decision.level, Level::preprocessing);
 }
@@ -222,6 +231,7 @@ TEST(ExitCode, SpeaksOfSoundnessAndFailures) {
   EXPECT_EQ(code(run), 3);
   set_first(run, 1, Policy::fp16, Direction::forward, State::fail, "over_limit");
   EXPECT_EQ(code(run), 1) << "drift beside an error is drift";
+  EXPECT_EQ(exit_code(run, {}, std::nullopt), 1);
   run = green_run(small_suite());
   ++run.counts.planned;
   EXPECT_EQ(code(run), 3);

@@ -11,9 +11,7 @@ TEST(Digest, IsXxh3OfTheBytes) {
   EXPECT_EQ(hex(digest(std::string_view("abc"))), "06b05ab6733a618578af5f94892f3950");
 }
 
-TEST(Digest, HexWritesTheHighHalfFirstWithItsZeros) {
-  EXPECT_EQ(hex({0x0123456789abcdef, 0x1}), "0123456789abcdef0000000000000001");
-}
+TEST(Digest, HexWritesTheHighHalfFirstWithItsZeros) { EXPECT_EQ(hex({0x0123456789abcdef, 0x1}), "0123456789abcdef0000000000000001"); }
 
 TEST(Digest, BytesAndTextOfTheSameContentAgree) {
   const std::byte bytes[] = {std::byte{'a'}, std::byte{'b'}, std::byte{'c'}};
@@ -38,9 +36,7 @@ TEST(Digest, ShapeTypeAndEveryBitOfATensorCount) {
   EXPECT_FALSE(digest(from_doubles(DType::f32, {1}, {0.0})) == digest(from_doubles(DType::f32, {1}, {-0.0})));
 }
 
-TEST(Digest, EmptyTensorsOfDifferentShapesDiffer) {
-  EXPECT_FALSE(digest(Buffer(DType::f32, {0, 3})) == digest(Buffer(DType::f32, {3, 0})));
-}
+TEST(Digest, EmptyTensorsOfDifferentShapesDiffer) { EXPECT_FALSE(digest(Buffer(DType::f32, {0, 3})) == digest(Buffer(DType::f32, {3, 0}))); }
 
 }  // namespace
 }  // namespace driftgate

@@ -34,8 +34,7 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     static std::atomic<int> serial{0};
-    path_ = std::filesystem::temp_directory_path() /
-            ("driftgate_test_" + std::to_string(::getpid()) + "_" + std::to_string(serial++));
+    path_ = std::filesystem::temp_directory_path() / ("driftgate_test_" + std::to_string(::getpid()) + "_" + std::to_string(serial++));
     std::filesystem::create_directories(path_);
   }
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }

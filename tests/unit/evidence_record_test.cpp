@@ -129,7 +129,9 @@ TEST(EvidenceLine, RefusesWhatItDoesNotKnow) {
            with_output(R"(,"req":{"x":1})"), with_output(R"(,"req":[1,2,3,4])"), with_output(R"(,"req":{"g":null})"),
            with_output(R"(,"req":{"g":"1"})"), with_output(R"(,"req":{"g":0x10})"), with_output(R"(,"req":{"g":1e999})"),
            with_output(R"(,"req":{"g":+1})"), with_output(R"(,"req":{"g":-1})"), with_output(R"(,"req":{"g":"-inf"})"),
-           with_output(R"(,"req":{"g":1.2.3})"), with_output(R"(,"req":{"g":1,"g":2})"), with_output(R"(,"worst":[1,2])"),
+           with_output(R"(,"req":{"g":1.2.3})"), with_output(R"(,"req":{"g":03})"), with_output(R"(,"req":{"g":.5})"),
+           with_output(R"(,"req":{"g":1.})"), with_output(R"(,"req":{"g":1e})"), std::string("{\"id\":\"\xff\"}"),
+           std::string(R"({"id":"x","us":[1,2,3,04]})"), with_output(R"(,"req":{"g":1,"g":2})"), with_output(R"(,"worst":[1,2])"),
            with_output(R"(,"worst":[1,2,3,4])"), with_output(R"(,"worst":[-1,2,3])"), with_output(R"(,"golden":{"limit":3})"),
            with_output(R"(,"ulp":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17])"), with_output(R"(,"bound":"general")"),
        }) {

@@ -27,8 +27,7 @@ void each(const std::vector<double>& values, Visit visit) {
 TEST(FillMatrix, SpdIsExactlySymmetricAndCholeskyFindsPositivePivots) {
   const std::vector<double> values = matrices("spd");
   for (std::size_t first = 0; first < values.size(); first += kSize * kSize) {
-    std::vector<double> a(values.begin() + static_cast<std::ptrdiff_t>(first),
-                          values.begin() + static_cast<std::ptrdiff_t>(first + kSize * kSize));
+    std::vector<double> a(values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(first + kSize * kSize));
     for (std::size_t i = 0; i < kSize; ++i) {
       for (std::size_t j = 0; j < kSize; ++j) EXPECT_EQ(a[i * kSize + j], a[j * kSize + i]);
     }
@@ -46,16 +45,13 @@ TEST(FillMatrix, TheMatricesOfABatchDiffer) {
   for (const char* text : {"spd", "lower", "well"}) {
     const std::vector<double> values = matrices(text);
     const std::ptrdiff_t size = kSize * kSize;
-    EXPECT_NE(std::vector<double>(values.begin(), values.begin() + size),
-              std::vector<double>(values.begin() + size, values.begin() + 2 * size));
+    EXPECT_NE(std::vector<double>(values.begin(), values.begin() + size), std::vector<double>(values.begin() + size, values.begin() + 2 * size));
   }
 }
 
 TEST(FillMatrix, LowerIsTriangularWithADiagonalBetweenOneAndTwo) {
   each(matrices("lower"), [](std::size_t, std::size_t row, std::size_t column, double value) {
-    const bool right = column > row    ? value == 0
-                       : column == row ? value >= 1 && value < 2
-                                       : value != 0 && std::fabs(value) <= 0.125;
+    const bool right = column > row ? value == 0 : column == row ? value >= 1 && value < 2 : value != 0 && std::fabs(value) <= 0.125;
     EXPECT_TRUE(right) << row << " " << column << ": " << value;
   });
 }

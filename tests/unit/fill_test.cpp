@@ -21,8 +21,7 @@ std::string fill_error(const std::string& text) {
 }
 
 TEST(Fill, TextParsesAndComesBack) {
-  for (const char* text :
-       {"normal", "normal(scale=30)", "uniform(high=0.5, low=-1e-07)", "binades(high=4, low=-4)", "values", "spd"}) {
+  for (const char* text : {"normal", "normal(scale=30)", "uniform(high=0.5, low=-1e-07)", "binades(high=4, low=-4)", "values", "spd"}) {
     EXPECT_EQ(to_string(parse_fill(text, "spec")), text);
   }
   const Fill fill = parse_fill(" normal ( scale = 2.5 ,mean=-1 ) ", "spec");
@@ -53,17 +52,14 @@ TEST(Fill, WrongTextIsRefusedAndTheKeyNamed) {
                            "permutation(step=1)"}) {
     EXPECT_EQ(fill_error(text), "bad_fill") << text;
   }
-  EXPECT_NE(error_text([] {
-              parse_fill("normal(sigma=2)", "a.json: self");
-            }).find("a.json: self: domain \"normal\" has no parameter \"sigma\""),
+  EXPECT_NE(error_text([] { parse_fill("normal(sigma=2)", "a.json: self"); }).find("a.json: self: domain \"normal\" has no parameter \"sigma\""),
             std::string::npos);
 }
 
 TEST(Fill, ParametersOutsideTheirRangeAreRefused) {
-  for (const char* text :
-       {"normal(scale=0)", "normal(scale=-1)", "uniform(low=1)", "uniform(low=-1e308, high=1e308)", "integers(low=0.5)",
-        "integers(low=9)", "integers(low=-4294967296)", "halves(low=8)", "binades(low=9)", "binades_pos(high=1024)",
-        "binades(low=-1023)", "bernoulli(p=1.5)", "bernoulli(p=-0.1)", "distinct(step=0)"}) {
+  for (const char* text : {"normal(scale=0)", "normal(scale=-1)", "uniform(low=1)", "uniform(low=-1e308, high=1e308)", "integers(low=0.5)",
+                           "integers(low=9)", "integers(low=-4294967296)", "halves(low=8)", "binades(low=9)", "binades_pos(high=1024)",
+                           "binades(low=-1023)", "bernoulli(p=1.5)", "bernoulli(p=-0.1)", "distinct(step=0)"}) {
     EXPECT_EQ(fill_error(text), "bad_fill") << text;
   }
   Fill built_in_code{"normal", {{"scale", -1}}, {}};
@@ -96,21 +92,18 @@ TEST(Fill, EveryDomainMakesThePinnedBits) {
 }
 
 TEST(Fill, TheDtypeOnlyRounds) {
-  for (const char* text :
-       {"normal(scale=30)", "uniform", "binades", "integers", "distinct(step=0.3)", "bernoulli", "spd", "lower"}) {
+  for (const char* text : {"normal(scale=30)", "uniform", "binades", "integers", "distinct(step=0.3)", "bernoulli", "spd", "lower"}) {
     const std::vector<double> exact = filled(text, {9, 9});
     for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::i8}) {
       std::vector<double> rounded = exact;
       for (double& value : rounded) value = round_to(dtype, value);
-      EXPECT_EQ(to_doubles(fill_tensor(parse_fill(text, "spec"), dtype, {9, 9}, "op/case/self")), rounded)
-          << text << " " << name(dtype);
+      EXPECT_EQ(to_doubles(fill_tensor(parse_fill(text, "spec"), dtype, {9, 9}, "op/case/self")), rounded) << text << " " << name(dtype);
     }
   }
 }
 
 TEST(Fill, KeysGiveIndependentValuesAndLongerTensorsBeginAlike) {
-  const std::vector<double> values = filled("normal", {100}), more = filled("normal", {131}),
-                            other = filled("normal", {100}, "op/case/other");
+  const std::vector<double> values = filled("normal", {100}), more = filled("normal", {131}), other = filled("normal", {100}, "op/case/other");
   EXPECT_TRUE(std::equal(values.begin(), values.end(), more.begin()));
   EXPECT_NE(values, other);
   const double product = std::inner_product(values.begin(), values.end(), other.begin(), 0.0) / 100;

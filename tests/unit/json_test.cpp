@@ -24,8 +24,8 @@ TEST(Json, ReadsEveryKindOfValueInFileOrder) {
 }
 
 TEST(Json, BadSyntaxIsAnErrorThatNamesTheFile) {
-  for (const char* text : {"", "{", "[1,]", "{\"a\":1,}", "{'a':1}", "[1] 2", "// note\n1", "nan", "[Infinity]", "[1e999]",
-                           "[01]", "\"\xff\"", "{\"a\" 1}"}) {
+  for (const char* text :
+       {"", "{", "[1,]", "{\"a\":1,}", "{'a':1}", "[1] 2", "// note\n1", "nan", "[Infinity]", "[1e999]", "[01]", "\"\xff\"", "{\"a\" 1}"}) {
     EXPECT_EQ(parse_error(text), "bad_json") << text;
   }
   EXPECT_EQ(error_text([] { parse_json("[1,]", "rows.json"); }).rfind("rows.json: ", 0), 0u);

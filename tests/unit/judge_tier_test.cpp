@@ -41,8 +41,20 @@ TEST(JudgeTier, GoldenThatIsLooseLowersARow) {
     EXPECT_TRUE(pass.blunt) << "the loose tier is no evidence for training";
     EXPECT_EQ(judge_policy(policy, 3, 5).reached, Tier::strict) << "better than the golden";
     EXPECT_EQ(verdict(judge_policy(policy, 17 * scale, 5)), "fail over_limit");
-    EXPECT_EQ(verdict(judge_policy(policy, 3, 17 * scale)), "untrusted golden_over_limit");
+    const Judgement beyond = judge_policy(policy, 3, 17 * scale);
+    EXPECT_EQ(verdict(beyond), "untrusted golden_over_limit");
+    EXPECT_EQ(beyond.asked, Tier::strict) << "a golden beyond both tiers lowers nothing";
   }
+}
+
+TEST(JudgeTier, StoredDoublesMustAgreeAtTheStrictTier) {
+  const auto with_gap = [](double gap) {
+    OutputRecord output = output_of(Bound::general, 3);
+    output.golden->reference_gap = gap;
+    return verdict(judge_one(record_of(id_of("softmax", "fp16"), {output}), loose_row()));
+  };
+  EXPECT_EQ(with_gap(4), "pass");
+  EXPECT_EQ(with_gap(5), "untrusted reference_disagrees");
 }
 
 TEST(JudgeTier, GoldenThatRepeatsLooselyLowersARowToo) {

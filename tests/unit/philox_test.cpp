@@ -37,8 +37,7 @@ TEST(Philox, ManyBlocksAtATimeAreTheSingleOnesInOrder) {
     philox({7, 8}, first, 9, 10, blocks);
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t counter = first + i;
-      EXPECT_EQ(blocks[i],
-                philox({7, 8}, {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 9, 10}));
+      EXPECT_EQ(blocks[i], philox({7, 8}, {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 9, 10}));
     }
   }
 }

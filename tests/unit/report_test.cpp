@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "judged_runs.hpp"
 #include "report/console.hpp"
@@ -90,7 +91,7 @@ TEST(Console, ListsTheWorstTenAndCountsTheRest) {
   EXPECT_EQ(times_in(text, "repeat: driftgate run --device mps '"), 10U);
   EXPECT_EQ(times_in(text, "next: driftgate explain "), 10U);
   EXPECT_TRUE(holds(text, "\n  and 2 more\n"));
-  EXPECT_TRUE(holds(text, "\n  5.12e+03 / 4.00e+00  1.4            softmax/")) << "the worst";
+  EXPECT_TRUE(holds(text, "\n  5.12e+03 / 4.00e+00  1.4            sort/")) << "the worst";
   EXPECT_FALSE(holds(text, "\n  5.01e+03 / 4.00e+00")) << "the mildest of twelve";
   EXPECT_TRUE(holds(text, "\n    over_limit, row all, golden 5.00e-01    repeat: "));
   EXPECT_TRUE(holds(text, "\nuntrusted: golden_missing 1\n"));
@@ -136,6 +137,8 @@ TEST(Console, ShowsAPassThatDoesNotRepeat) {
   EXPECT_TRUE(holds(text, "\nnot repeatable\n"));
   EXPECT_TRUE(holds(text, "\n    not_repeatable, row all, golden 5.00e-01    repeat: "));
   EXPECT_TRUE(holds(to_junit(report_of(run)), "<failure type=\"not_repeatable\""));
+  run.judgements[0].state = State::fail;
+  EXPECT_FALSE(holds(to_console(report_of(run)), "\nnot repeatable\n")) << "a fail is listed once";
 }
 
 TEST(ReportJson, EveryObjectIsValidAndHoldsItsKeys) {

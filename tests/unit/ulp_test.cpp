@@ -20,8 +20,7 @@ double largest(DType dtype) {
 
 // Ascending values of one sign from all over the format.
 std::vector<double> ladder(DType dtype) {
-  std::vector<double> values = {0, smallest(dtype), 2 * smallest(dtype), smallest_normal(dtype) - smallest(dtype),
-                                smallest_normal(dtype)};
+  std::vector<double> values = {0, smallest(dtype), 2 * smallest(dtype), smallest_normal(dtype) - smallest(dtype), smallest_normal(dtype)};
   for (const double value : {0.001, 0.5, 0.9, 1.0, 1.1, 3.0, 1000.0}) values.push_back(round_to(dtype, value));
   values.push_back(largest(dtype));
   values.push_back(INFINITY);
@@ -107,8 +106,7 @@ TEST(Ulp, DistanceIsAdditiveBetweenValuesOfOneSign) {
     for (std::size_t a = 0; a < values.size(); ++a) {
       for (std::size_t b = a; b < values.size(); ++b) {
         for (std::size_t c = b; c < values.size(); ++c) {
-          EXPECT_EQ(ulp_distance(dtype, values[a], values[c]),
-                    ulp_distance(dtype, values[a], values[b]) + ulp_distance(dtype, values[b], values[c]));
+          EXPECT_EQ(ulp_distance(dtype, values[a], values[c]), ulp_distance(dtype, values[a], values[b]) + ulp_distance(dtype, values[b], values[c]));
         }
       }
     }

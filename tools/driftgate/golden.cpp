@@ -40,6 +40,7 @@ struct Golden {
       if (done % 200 == 0) std::fprintf(stderr, "%zu of %zu cases\n", done, total);
     });
     provenance["driftgate"] = std::string(kVersion) + " " + std::string(kCommit);
+    provenance["torch_commit"] = kTorchCommit;
     provenance["runs"] = 4;
     provenance["processes"] = 2;
     provenance["unsupported"] = made.unsupported;

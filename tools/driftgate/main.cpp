@@ -25,7 +25,7 @@ int run_command_line(int argc, char** argv) {
   add_report(app, run);
   add_explain(app, run);
   add_golden(app, run, program);
-  //add_mutants(app, run);
+  add_mutants(app, run);
   add_measure(app, run);
   add_docs(app, run);
   add_doctor(app, run);
