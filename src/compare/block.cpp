@@ -149,17 +149,13 @@ void Block<Element>::count_distances(bool tame) {
   if (task_.units.signed_zero) {
     for (std::int64_t i = 0; i < count_; ++i) tally_.zeros_differing += reference_bits_[i] == kSign;
   }
-  std::int64_t equal = 0;
-  for (std::int64_t from = 0; from < count_; from += 128) {                  // so that no 8-bit count overflows
-    const std::int64_t to = std::min(from + 128, count_);
-    for (int bin = 0; bin < kUlpBins; ++bin) {
-      std::uint8_t hits = 0;
-      for (std::int64_t i = from; i < to; ++i) hits = static_cast<std::uint8_t>(hits + (ulp_bin_[i] == static_cast<std::uint8_t>(bin)));
-      tally_.ulps[static_cast<std::size_t>(bin)] += hits;
-      equal += bin == 0 ? hits : 0;
-    }
+  static_assert(kBlock < 256);
+  for (int bin = 0; bin < kUlpBins; ++bin) {
+    std::uint8_t hits = 0;
+    for (std::int64_t i = 0; i < count_; ++i) hits = static_cast<std::uint8_t>(hits + (ulp_bin_[i] == static_cast<std::uint8_t>(bin)));
+    tally_.ulps[static_cast<std::size_t>(bin)] += hits;
+    tally_.differing += bin == 0 ? 0 : hits;
   }
-  tally_.differing += count_ - equal;
 }
 
 template <class Element>
@@ -190,17 +186,14 @@ void Block<Element>::clamp() {
 
 template <class Element>
 void Block<Element>::measure_excess() {
-  const FloatFormat& format = task_.format;
-  const double half = std::ldexp(1.0, -format.precision), smallest_normal = std::ldexp(1.0, format.emin);
-  const double smallest_half = smallest_normal * half;                       // of an ULP; of f64 it is less than any double
-  const double constant = std::max(smallest_half, 0x1p-1074) + (format.may_flush ? smallest_normal : 0);
+  const double half_ulp = task_.half_ulp, least = task_.least_half_ulp, constant = task_.always_allowed;
   const double max_error = tally_.max_error;
   std::uint64_t over = 0;
   const auto measure_with = [&](auto addend) {
     for (std::int64_t i = 0; i < count_; ++i) {
       const double r = reference_[i];
       const double power = std::bit_cast<double>(bits_of(r) & kExponent);
-      const double allowed = std::max(power * half, smallest_half) + addend(i);
+      const double allowed = std::max(power * half_ulp, least) + addend(i);
       const double error = std::fabs(candidate_[i] - r);
       over |= bits_of(max_error - error);
       error_[i] = error;

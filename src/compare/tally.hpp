@@ -8,21 +8,23 @@
 
 namespace driftgate {
 
-inline constexpr std::int64_t kBlock = 512;      // the scratch of one fits a first-level cache
+inline constexpr std::int64_t kBlock = 192;      // small: its scratch stays in the nearest cache, and 8 bits count it
 inline constexpr int kRatioBins = 512;           // of (excess / unit)²: eight an octave, from 2^-32 to 2^32
-inline constexpr int kRatioShift = 52 - 3;                  // leaves the exponent and three fraction bits of a double
+inline constexpr int kRatioShift = 52 - 3;       // leaves the exponent and three fraction bits of a double
 inline constexpr int kFirstRatio = (1023 - 32) * 8;          // those of 2^-32
 inline constexpr int kTables = 4;                // copies of a histogram: equal neighbours do not wait for each other
 
 struct Task {
   DType dtype = DType::f32;                      // of a component
-  FloatFormat format{};
   const std::byte* candidate = nullptr;
   std::span<const double> reference;
   Units units;
   Bound chosen = Bound::exact;
   std::array<bool, kBounds> given{};
   double range = 0;                              // what an infinity counts as
+  double half_ulp = 0;                           // of 1
+  double least_half_ulp = 0;                     // of the subnormals; half of f64's is less than any double, and 0
+  double always_allowed = 0;                     // the smallest subnormal's half, and what may be flushed
   double general_floor = 0;                      // (0.1·u·rms(r))² + (0.25·rms(S))²
 };
 

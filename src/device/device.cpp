@@ -17,6 +17,7 @@
 #endif
 
 #include "device/torch_types.hpp"
+#include "device/warnings.hpp"
 #include "error.hpp"
 
 namespace driftgate {
@@ -93,7 +94,7 @@ bool forbid_reduced_precision(Context& context) {
   }
 }
 
-// The card and its driver, asked of NVML where it is: no CUDA header is needed to build.
+// The card and its driver, asked of NVML where it is: no CUDA header is needed to build. NVML stays loaded: LibTorch uses it too.
 Json nvidia_facts() {
   Json facts = Json::object();
   void* nvml = ::dlopen("libnvidia-ml.so.1", RTLD_NOW);
@@ -110,7 +111,6 @@ Json nvidia_facts() {
       facts["device_name"] = text.data();
     call("nvmlShutdown");
   }
-  ::dlclose(nvml);
   return facts;
 }
 
@@ -158,6 +158,7 @@ void synchronize(Device device) {
 }
 
 Json set_numeric_flags(bool tf32) {
+  const WarningCapture quiet;                           // some setters announce that they are experimental
   at::Context& context = at::globalContext();
   context.setFloat32MatmulPrecision(tf32 ? "high" : "highest");
   context.setAllowTF32CuDNN(tf32);

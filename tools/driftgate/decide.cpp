@@ -39,7 +39,7 @@ void add_decide(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("decide", "the decision for each policy and the chain that leads to it");
   options->common.add_to(*command);
   options->evidence.add_to(*command);
-  command->add_option("--policy", options->policies, "only these policies");
+  command->add_option("--policy", options->policies, "only these policies")->allow_extra_args(false);
   command->add_option("--require", options->require, "training, inference or preprocessing: exit 0 earned, 1 refused, 3 not proven");
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("Example: driftgate decide evidence --require inference --policy fp16");

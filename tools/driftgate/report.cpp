@@ -45,7 +45,7 @@ void add_report(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("report", "render judgements and decision");
   options->common.add_to(*command);
   options->evidence.add_to(*command);
-  command->add_option("--format", options->formats, "console, json, md, junit")->delimiter(',');
+  command->add_option("--format", options->formats, "console, json, md, junit")->delimiter(',')->allow_extra_args(false);
   command->add_option("--out", options->out, "directory of report.json, report.md and junit.xml");
   command->footer("Example: driftgate report evidence --format console,json,md,junit --out report");
   command->callback([options, &run] { run = [options] { return options->run(); }; });
