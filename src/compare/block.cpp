@@ -30,13 +30,16 @@ class Block {
 
   double run(bool tame) {
     tame = load() && tame;
+    fetch_after(task_.units.sensitivity.data() + first_);
     count_distances(tame);
     if (!tame) clamp();
+    fetch_after(reinterpret_cast<const Stored*>(task_.candidate) + first_);
     measure_excess();
+    fetch_after(task_.reference.data() + first_);
     if (!tame) mark_nonfinite();
     if (task_.given[index(Bound::pointwise)]) measure(Bound::pointwise, sensitivity_square(0));
-    if (task_.given[index(Bound::linear)]) measure_linear();
     if (task_.given[index(Bound::general)]) measure(Bound::general, sensitivity_square(task_.general_floor));
+    if (task_.given[index(Bound::linear)]) measure_linear();
     if (task_.chosen == Bound::exact) rank_exact();
     tally_.finite += count_;
     if (new_max_error_) tally_.max_error = std::max(tally_.max_error, largest(error_, count_));
@@ -75,6 +78,13 @@ class Block {
       const double rounding = kUnitRoundoff * r[i];
       return s[i] * s[i] + rounding * rounding + floor;
     };
+  }
+
+  // Asks for the next block's values, if there are any: the hardware's own prefetching pauses while a block is worked on.
+  template <class Value>
+  void fetch_after(const Value* block) const {
+    constexpr std::int64_t line = 64 / sizeof(Value);
+    for (std::int64_t i = 0; i < count_; i += line) __builtin_prefetch(block + kBlock + i);
   }
 
   // Divides only where the block may hold a new largest ratio, or where every ratio is wanted.

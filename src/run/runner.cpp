@@ -1,6 +1,7 @@
 #include "run/runner.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <span>
 
 #include "device/torch_types.hpp"
@@ -51,6 +52,13 @@ SampledUnits sample_units(const ReferenceOutput& reference, const std::vector<st
 }
 
 double required(const Comparison& comparison, Bound bound) { return comparison.required[static_cast<std::size_t>(bound)]; }
+
+// What rounding once to `dtype` may cost a value of this size: half an ULP, half a subnormal step, and a flushed subnormal.
+double rounding_cost(DType dtype, double value) {
+  const FloatFormat& format = float_format(dtype);
+  const int exponent = value == 0 || !std::isfinite(value) ? format.emin : std::max(format.emin, std::ilogb(value));
+  return std::ldexp(1.0, exponent - format.precision) + std::ldexp(1.0, format.emin - format.precision) + (format.may_flush ? 0x1p-126 : 0);
+}
 
 // Shape, kind and number of outputs must be the reference's; the empty string when they are.
 std::string mismatch(const Observation& observation, const Reference& reference) {
@@ -103,7 +111,14 @@ GoldenRecord compare_golden(const GoldenOutput& golden, const Buffer& candidate,
   const SampledUnits sampled = sample_units(reference, positions);
   const Comparison own = compare(golden.sample.dtype, golden.sample.bytes, sampled.values, sampled.units, reference.bound);
   const Comparison candidate_own = compare(sample.dtype, sample.bytes, sampled.values, sampled.units, reference.bound);
-  const Comparison direct = compare(sample.dtype, sample.bytes, to_doubles(golden.sample), sampled.units, reference.bound);
+  // The golden was rounded as the candidate was, so their distance may hold two roundings; the comparison itself allows one.
+  const std::vector<double> stored = to_doubles(golden.sample);
+  std::vector<double> allowance = sampled.allowance;
+  allowance.resize(stored.size(), 0);
+  for (std::size_t i = 0; i < stored.size(); ++i) allowance[i] += rounding_cost(golden.sample.dtype, stored[i]);
+  Units two_roundings = sampled.units;
+  two_roundings.allowance = allowance;
+  const Comparison direct = compare(sample.dtype, sample.bytes, stored, two_roundings, reference.bound);
   record.required = std::max(golden.required, required(own, reference.bound));
   record.direct = required(direct, reference.bound);
   record.rms_error = own.rms_error;
@@ -112,9 +127,9 @@ GoldenRecord compare_golden(const GoldenOutput& golden, const Buffer& candidate,
   std::vector<std::int64_t> kept;
   for (const std::size_t p : double_positions(positions.size())) kept.push_back(positions[p]);
   const SampledUnits at_kept = sample_units(reference, kept);
-  Buffer stored = from_doubles(DType::f64, {static_cast<std::int64_t>(golden.doubles.size())}, golden.doubles);
+  const Buffer doubles = from_doubles(DType::f64, {static_cast<std::int64_t>(golden.doubles.size())}, golden.doubles);
   if (golden.doubles.size() == at_kept.values.size())
-    record.reference_gap = required(compare(DType::f64, stored.bytes, at_kept.values, at_kept.units, reference.bound), reference.bound);
+    record.reference_gap = required(compare(DType::f64, doubles.bytes, at_kept.values, at_kept.units, reference.bound), reference.bound);
   else
     record.reference_gap = std::numeric_limits<double>::infinity();
   return record;
