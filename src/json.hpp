@@ -23,6 +23,9 @@ std::string read_text(const std::filesystem::path& file, std::uint64_t max_bytes
 // Writes through a temporary file and a rename, so that a full disk never leaves half a file. Error `unwritable`.
 // A device, a pipe or a symbolic link, which a rename would replace, is written in place.
 void write_text(const std::filesystem::path& file, std::string_view text);
+// Removes a directory and all below it; nothing when there is none. Links are removed, not followed. (std::filesystem::remove_all
+// crashes in a process that has loaded some CUDA builds of LibTorch, which bring symbols of another libstdc++.)
+void remove_tree(const std::filesystem::path& directory);
 
 // A double as JSON: a number, or one of the three strings when it is not finite. `as_number` reads both forms.
 Json number(double value);

@@ -105,4 +105,15 @@ void write_text(const fs::path& file, std::string_view text) {
   }
 }
 
+void remove_tree(const std::filesystem::path& directory) {
+  const std::filesystem::file_status status = std::filesystem::symlink_status(directory);
+  if (!std::filesystem::exists(status)) return;
+  if (std::filesystem::is_directory(status)) {
+    std::vector<std::filesystem::path> entries;
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) entries.push_back(entry.path());
+    for (const auto& entry : entries) remove_tree(entry);
+  }
+  std::filesystem::remove(directory);
+}
+
 }  // namespace driftgate

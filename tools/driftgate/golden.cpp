@@ -45,10 +45,10 @@ struct Golden {
     provenance["processes"] = 2;
     provenance["unsupported"] = made.unsupported;
     const std::filesystem::path part = out.string() + ".part";
-    std::filesystem::remove_all(part);
+    remove_tree(part);
     write_golden_set(part, provenance, made.content);
     add_repeats(made.content, repeats_of_second_process(part));
-    std::filesystem::remove_all(part);
+    remove_tree(part);
     write_golden_set(part, provenance, made.content);
     return replace(part, made.unsupported.size());
   }
@@ -79,13 +79,13 @@ struct Golden {
       const GoldenDifference moved = difference(GoldenSet::open(out), made);
       if (moved.empty()) {
         std::printf("%s: up to date\n", out.c_str());
-        std::filesystem::remove_all(part);
+        remove_tree(part);
         return kSound;
       }
       print(moved, out.string(), "this export");
     }
     const std::int64_t count = made.manifest()["cases"].get<std::int64_t>();
-    std::filesystem::remove_all(out);
+    remove_tree(out);
     std::filesystem::rename(part, out);
     std::printf("%s: %lld cases, %zu that the card cannot run\n", out.c_str(), static_cast<long long>(count), unsupported);
     return kSound;

@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "device/device.hpp"
 #include "error.hpp"
+#include "json.hpp"
 #include "report/console.hpp"
 #include "run/golden.hpp"
 #include "run/supervisor.hpp"
@@ -36,7 +37,7 @@ struct RunCommand {
     if (options.plan.empty()) throw Error("usage", "run", "no case matches", "see `driftgate list`");
     const auto golden = find_golden_set(common.golden);
     if (golden) GoldenSet::open(*golden);               // a corrupt set is said at the start
-    if (fresh) std::filesystem::remove_all(out);
+    if (fresh) remove_tree(out);
     options.out = out;
     options.resume = resume;
     options.timeout_seconds = timeout;
