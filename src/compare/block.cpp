@@ -30,7 +30,7 @@ class Block {
 
   double run(bool tame) {
     tame = load() && tame;
-    fetch_after(task_.units.sensitivity.data() + first_);
+    if (task_.given[index(Bound::pointwise)]) fetch_after(task_.units.sensitivity.data() + first_);
     count_distances(tame);
     if (!tame) clamp();
     fetch_after(reinterpret_cast<const Stored*>(task_.candidate) + first_);

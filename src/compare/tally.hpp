@@ -11,7 +11,7 @@ namespace driftgate {
 inline constexpr std::int64_t kBlock = 192;      // small: its scratch stays in the nearest cache, and 8 bits count it
 inline constexpr int kRatioBins = 512;           // of (excess / unit)²: eight an octave, from 2^-32 to 2^32
 inline constexpr int kRatioShift = 52 - 3;       // leaves the exponent and three fraction bits of a double
-inline constexpr int kFirstRatio = (1023 - 32) * 8;          // those of 2^-32
+inline constexpr int kFirstRatio = (1023 - 32) * 8;  // those of 2^-32
 inline constexpr int kTables = 4;                // copies of a histogram: equal neighbours do not wait for each other
 
 struct Task {

@@ -34,26 +34,26 @@ std::string error_of(const std::string& spec, const std::string& id) {
 }
 
 TEST(Executor, RunsAnOperatorByItsSchema) {
-  const Suite suite = inline_suite(row("aten::add.Tensor", R"({"self": {"shape": [4], "fill": "constant(value=2)"}, "other": {"shape": [4], "fill": "constant(value=3)"}, "alpha": 2})"));
+  const Suite suite = inline_suite(row("aten::add.Tensor", R"x({"self": {"shape": [4], "fill": "constant(value=2)"}, "other": {"shape": [4], "fill": "constant(value=3)"}, "alpha": 2})x"));
   const Observation observation = run(suite, "add.Tensor/a/fp32/forward/canonical");
   ASSERT_EQ(observation.stage, "done") << observation.message;
   EXPECT_EQ(to_doubles(observation.outputs.at(0).value), std::vector<double>(4, 8.0));
 }
 
 TEST(Executor, AnIntegerGivenForAFloatIsConverted) {
-  const Suite suite = inline_suite(row("aten::leaky_relu", R"({"self": {"shape": [2], "fill": "constant(value=-3)"}, "negative_slope": 2})"));
+  const Suite suite = inline_suite(row("aten::leaky_relu", R"x({"self": {"shape": [2], "fill": "constant(value=-3)"}, "negative_slope": 2})x"));
   EXPECT_EQ(to_doubles(run(suite, "leaky_relu/a/fp32/forward/canonical").outputs.at(0).value), std::vector<double>(2, -6.0));
 }
 
 TEST(Executor, ANumberForATensorDoesNotPromote) {
-  const Suite suite = inline_suite(row("aten::mul.Tensor", R"({"self": {"shape": [2], "fill": "constant(value=3)"}, "other": 0.5})",
+  const Suite suite = inline_suite(row("aten::mul.Tensor", R"x({"self": {"shape": [2], "fill": "constant(value=3)"}, "other": 0.5})x",
                                        R"("family": "f", "bound": "pointwise", "policies": ["fp16"], "directions": ["forward"])"));
   const Observation observation = run(suite, "mul.Tensor/a/fp16/forward/canonical");
   EXPECT_EQ(observation.outputs.at(0).value.dtype, DType::f16) << "a wrapped number must not widen the result";
 }
 
 TEST(Executor, ListsOfTensorsAndOptionalsArrive) {
-  const Suite suite = inline_suite(row("aten::cat", R"({"tensors": [{"shape": [2], "fill": "constant(value=1)"}, {"shape": [1], "fill": "constant(value=7)"}], "dim": 0})"));
+  const Suite suite = inline_suite(row("aten::cat", R"x({"tensors": [{"shape": [2], "fill": "constant(value=1)"}, {"shape": [1], "fill": "constant(value=7)"}], "dim": 0})x"));
   EXPECT_EQ(to_doubles(run(suite, "cat/a/fp32/forward/canonical").outputs.at(0).value), (std::vector<double>{1, 1, 7}));
 }
 
@@ -80,7 +80,7 @@ TEST(Executor, AMissingKernelIsUnsupportedNotAnError) {
 }
 
 TEST(Executor, InputsAreLeftAsTheyWere) {
-  const Suite suite = inline_suite(row("aten::add_.Tensor", R"({"self": {"shape": [3], "fill": "normal"}, "other": {"shape": [3], "fill": "constant(value=5)"}})"));
+  const Suite suite = inline_suite(row("aten::add_.Tensor", R"x({"self": {"shape": [3], "fill": "normal"}, "other": {"shape": [3], "fill": "constant(value=5)"}})x"));
   const Prepared prepared = prepare(suite.find("add_.Tensor/a/fp32/forward/canonical"));
   std::vector<at::Tensor> inputs;
   for (const PreparedInput& input : prepared.inputs) inputs.push_back(to_tensor(input.buffer));
@@ -91,7 +91,7 @@ TEST(Executor, InputsAreLeftAsTheyWere) {
 }
 
 TEST(Executor, GradientsCarryTheNamesOfTheirArguments) {
-  const Suite suite = inline_suite(row("aten::mul.Tensor", R"({"self": {"shape": [2], "fill": "constant(value=3)"}, "other": {"shape": [2], "fill": "constant(value=4)"}})",
+  const Suite suite = inline_suite(row("aten::mul.Tensor", R"x({"self": {"shape": [2], "fill": "constant(value=3)"}, "other": {"shape": [2], "fill": "constant(value=4)"}})x",
                                        R"("family": "f", "bound": "pointwise", "policies": ["fp32"], "directions": ["backward"])"));
   const Observation observation = run(suite, "mul.Tensor/a/fp32/backward/canonical");
   ASSERT_EQ(observation.outputs.size(), 2U) << observation.message;
