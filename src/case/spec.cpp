@@ -184,7 +184,6 @@ Row read_row(const Json& document, const std::string& file, const std::string& w
   row.signed_zero = reader.boolean("signed_zero", false);
   row.gather_indices = read_word(reader, "indices", "gather");
   row.repeat_bitwise = !read_word(reader, "repeat", "within_limit", "bitwise");
-  row.half_loose = read_word(reader, "half", "loose");
   row.inert = reader.strings("inert", {});
   row.smoke = reader.boolean("smoke", false);
   row.why = read_why(reader);

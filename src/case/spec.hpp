@@ -22,7 +22,6 @@
 //   "signed_zero": true           exact family: -0 and +0 differ (copy, neg, abs, copysign)
 //   "indices": "gather"           the integer output is compared by gather(self, dim, indices): ties may be ordered freely
 //   "repeat": "within_limit"      two runs may differ in bits (atomics) but not by more than the limit; default "bitwise"
-//   "half": "loose"               half policies are judged at the loose tier: half-precision intermediates are usual here
 //   "inert": ["bias"]             tensor arguments that must not change the result (an operand under beta = 0)
 //   "smoke": true                 its first case belongs to the smoke tier
 //   "why": "…"
@@ -92,7 +91,7 @@ struct Row {
   std::optional<std::vector<std::string>> grad;
   std::vector<std::string> inert;                                            // arguments that must not matter
   Allowance allow, allow_backward;
-  bool signed_zero = false, gather_indices = false, repeat_bitwise = true, half_loose = false, smoke = false;
+  bool signed_zero = false, gather_indices = false, repeat_bitwise = true, smoke = false;
   std::string why;
   std::string file;                                                          // for messages
   std::vector<ArgumentSet> cases;

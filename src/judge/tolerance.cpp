@@ -37,7 +37,8 @@ RowMatch read_match(const Json& object, const std::string& where) {
   match.policies = parse_all(in, "policies", parse_policy);
   match.directions = parse_all(in, "directions", parse_direction);
   match.bounds = parse_all(in, "bounds", parse_bound);
-  if (in.has("half_loose")) match.half_loose = in.boolean("half_loose", false);
+  match.cases = in.strings("cases", {});
+  match.not_cases = in.strings("not_cases", {});
   in.finish();
   return match;
 }
@@ -138,9 +139,11 @@ std::string_view name(Tier tier) { return tier == Tier::strict ? "strict" : "loo
 // The cheap tests come first: every row is asked for every case.
 bool ToleranceRow::matches(const Case& c) const {
   return allows(match.policies, c.policy) && allows(match.directions, c.direction) && allows(match.bounds, c.bound()) &&
-         (!match.half_loose || *match.half_loose == c.row->half_loose) && allows(match.families, c.row->family) &&
+         allows(match.families, c.row->family) &&
          (match.ops.empty() || any_glob(match.ops, c.op_name())) && !any_glob(match.not_ops, c.op_name()) &&
-         (match.arguments.empty() || any_glob(match.arguments, c.arguments->name));
+         (match.arguments.empty() || any_glob(match.arguments, c.arguments->name)) &&
+         (match.cases.empty() || any_glob(match.cases, c.input_key())) &&
+         (match.not_cases.empty() || !any_glob(match.not_cases, c.input_key()));
 }
 
 double ToleranceRow::limit_at(Tier at, Policy policy) const {

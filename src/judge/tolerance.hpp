@@ -27,8 +27,8 @@ struct RowMatch {                                                            // 
   std::vector<Policy> policies;
   std::vector<Direction> directions;
   std::vector<Bound> bounds;
-  std::vector<std::string> not_ops;                                          // globs of ops that have rows of their own
-  std::optional<bool> half_loose;                                            // matches the spec's "half": "loose"
+  std::vector<std::string> cases;                                            // globs of "op/argument set"
+  std::vector<std::string> not_ops, not_cases;                               // globs of what has a row of its own
 };
 
 struct ToleranceRow {

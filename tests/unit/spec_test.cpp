@@ -53,7 +53,7 @@ TEST(Spec, ReadsEveryKeyOfARow) {
   EXPECT_EQ(row.allow.extent_max, 4);
   EXPECT_EQ(row.allow.why, "a polynomial");
   EXPECT_EQ(row.allow_backward.abs_g, 0.5);
-  EXPECT_TRUE(row.signed_zero && row.gather_indices && row.half_loose && row.smoke && !row.repeat_bitwise);
+  EXPECT_TRUE(row.signed_zero && row.gather_indices && row.smoke && !row.repeat_bitwise);
   EXPECT_EQ(row.why, "the exponentials");
 }
 
@@ -62,7 +62,7 @@ TEST(Spec, LeavesTheDefaultsWhereARowIsSilent) {
   EXPECT_EQ(row.bound(Direction::forward), Bound::exact);
   EXPECT_EQ(row.bound(Direction::backward), Bound::exact);
   EXPECT_FALSE(row.grad.has_value() || row.allow.any() || row.allow_backward.any());
-  EXPECT_FALSE(row.signed_zero || row.gather_indices || row.half_loose || row.smoke);
+  EXPECT_FALSE(row.signed_zero || row.gather_indices || row.smoke);
   EXPECT_TRUE(row.repeat_bitwise);
   EXPECT_EQ(row.cases.at(0).square_weight, 1);
   EXPECT_EQ(row.cases.at(0).terms.of("result"), std::nullopt);

@@ -8,7 +8,7 @@ namespace driftgate {
 namespace {
 
 const std::string kRow = R"({"row": "softmax.fp16", "match": {"families": ["softmax"], "ops": ["soft*"], "not_ops": ["*.out"],
-  "arguments": ["w?de"], "policies": ["fp16"], "directions": ["forward"], "bounds": ["general"], "half_loose": false},
+  "arguments": ["w?de"], "policies": ["fp16"], "directions": ["forward"], "bounds": ["general"], "cases": ["softmax.*/wide"], "not_cases": ["softmax.int/narrow"]},
   "limit": 64, "tier": "loose", "loose_limit": 8, "why": "exp and a sum", "measured": {"cpu_avx2": 5.1, "h200": 7.4},
   "witness": "softmax.int/wide/fp32/forward/canonical", "kill_rate": 0.99, "blunt": true})";
 
@@ -49,7 +49,8 @@ TEST(Tolerance, ReadsEveryKey) {
   EXPECT_EQ(row.kill_rate, 0.99);
   EXPECT_TRUE(row.blunt);
   EXPECT_EQ(row.match.policies, std::vector{Policy::fp16});
-  EXPECT_EQ(row.match.half_loose, false);
+  EXPECT_EQ(row.match.cases, std::vector<std::string>{"softmax.*/wide"});
+  EXPECT_EQ(row.match.not_cases, std::vector<std::string>{"softmax.int/narrow"});
   EXPECT_NE(row.file.find("table.json"), std::string::npos);
   EXPECT_EQ(&table.row_for(small_suite().find(id_of("softmax", "fp16"))), &row);
 }
@@ -63,7 +64,7 @@ TEST(Tolerance, KeysThatMayBeLeftOutHaveDefaults) {
   EXPECT_EQ(table.rows()[0].loose_limit, 16);
   EXPECT_EQ(table.rows()[0].kill_rate, -1);
   EXPECT_FALSE(table.rows()[0].blunt);
-  EXPECT_EQ(table.rows()[0].match.half_loose, std::nullopt);
+  EXPECT_TRUE(table.rows()[0].match.cases.empty());
 }
 
 TEST(Tolerance, RefusesRowsThatProveNothing) {
@@ -148,8 +149,10 @@ TEST(Tolerance, EveryKeyOfAMatchNarrowsIt) {
   EXPECT_FALSE(matches([](RowMatch& m) { m.policies = {Policy::bf16}; }));
   EXPECT_FALSE(matches([](RowMatch& m) { m.directions = {Direction::backward}; }));
   EXPECT_FALSE(matches([](RowMatch& m) { m.bounds = {Bound::exact}; }));
-  EXPECT_TRUE(matches([](RowMatch& m) { m.half_loose = false; }));
-  EXPECT_FALSE(matches([](RowMatch& m) { m.half_loose = true; }));
+  EXPECT_TRUE(matches([](RowMatch& m) { m.cases = {"softmax.int/wide"}; }));
+  EXPECT_FALSE(matches([](RowMatch& m) { m.cases = {"wide", "softmax.int"}; })) << "the whole of op/argument set";
+  EXPECT_FALSE(matches([](RowMatch& m) { m.not_cases = {"*/wide"}; }));
+  EXPECT_TRUE(matches([](RowMatch& m) { m.not_cases = {"*/narrow"}; }));
 }
 
 TEST(Tolerance, LooseLimitIsInUnitsOfTheHalfFormat) {
