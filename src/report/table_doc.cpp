@@ -20,6 +20,11 @@ double largest(const ToleranceRow& row) {
   return value;
 }
 
+std::string headroom(double limit, double seen) {
+  if (seen == 0) return "-";
+  return limit > 1000 * seen ? "> 1000" : fmt::format("{:.1f}", limit / seen);
+}
+
 }  // namespace
 
 std::string tolerance_document(const ToleranceTable& table, const Suite& suite) {
@@ -39,7 +44,7 @@ std::string tolerance_document(const ToleranceTable& table, const Suite& suite) 
   for (const ToleranceRow& row : table.rows()) {
     const double limit = row.tier == Tier::loose ? row.loose_limit : row.limit, seen = largest(row);
     text += fmt::format("| {} | {} | {:g}{} | {:.3g} | {} | {}{} | {} | `{}` |\n", row.name, cases[row.name], limit,
-                        row.tier == Tier::loose ? " loose" : "", seen, seen > 0 ? fmt::format("{:.1f}", limit / seen) : "-",
+                        row.tier == Tier::loose ? " loose" : "", seen, headroom(limit, seen),
                         row.kill_rate < 0 ? "-" : fmt::format("{:.3f}", row.kill_rate), row.blunt ? " blunt" : "", cell(row.why),
                         row.witness);
   }

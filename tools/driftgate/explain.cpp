@@ -44,7 +44,9 @@ struct Explain {
     const JudgedRun judged = judge(read_evidence(evidence), suite, table);
     for (const Judgement& judgement : judged.judgements)
       if (judgement.id == id) {
-        fmt::print("  evidence   {} {} on {}: {}\n", evidence.string(), driftgate::name(judgement.state), judged.run.device, describe(judgement));
+        fmt::print("  evidence   {}: {} {} on {}, required {} of {}, the golden's own {}\n", evidence.string(), driftgate::name(judgement.state),
+                   judgement.reason, judged.run.device, scientific(judgement.required), scientific(judgement.limit),
+                   scientific(judgement.golden_required));
         return kSound;
       }
     fmt::print("  evidence   {} has no such case\n", evidence.string());
