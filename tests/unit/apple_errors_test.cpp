@@ -202,7 +202,9 @@ TEST_F(AppleErrors, EveryPublishedFigureIsThereAndManyOfEachVerdict) {
 
 TEST_F(AppleErrors, FineFiguresAreInsideAndBugsAndTf32AreOutside) {
   const ToleranceTable table = ToleranceTable::load(kHome / "tolerances");
-  for (const Figure* figure : misjudged(*figures_, table, *suite_)) ADD_FAILURE() << figure->name << " (" << figure->considered << ')';
+  for (const Figure* figure : misjudged(*figures_, table, *suite_)) {
+    ADD_FAILURE() << figure->name << " (" << figure->considered << ')';
+  }
 }
 
 TEST_F(AppleErrors, VerdictsFollowWhatWasThoughtOfTheFigures) {
