@@ -122,17 +122,20 @@ class Supervision {
     ++summary_.restarts;
     if (!worker.greeted && ++dead_starts_ >= kMostDeadStarts)
       throw Error("worker_failed", options_.worker.program, "the worker ends before its first case: " + how, "see " + log_.string());
-    if (!worker.sent.empty()) {
+    // No case sends itself SIGKILL: somebody else did, or the memory ran out. Once is forgiven, so that a killed run resumes to the same
+    // judgements; twice is the case's own.
+    const bool forgiven = how == "SIGKILL" && std::string(stage) == "crashed" && !worker.sent.empty() && killed_.insert(worker.sent.front()).second;
+    if (!worker.sent.empty() && !forgiven) {
       CaseRecord record;
       record.id = worker.sent.front();
       record.stage = stage;
       record.message = record.stage == "timed_out" ? "no answer within " + std::to_string(static_cast<int>(options_.timeout_seconds)) + " s" : how;
       worker.sent.pop_front();
       write(to_line(record), record);
-      while (!worker.sent.empty()) {
-        queue_.push_front(std::move(worker.sent.back()));
-        worker.sent.pop_back();
-      }
+    }
+    while (!worker.sent.empty()) {
+      queue_.push_front(std::move(worker.sent.back()));
+      worker.sent.pop_back();
     }
     start_worker(worker);
   }
@@ -176,6 +179,7 @@ class Supervision {
   RunSummary summary_;
   std::unique_ptr<EvidenceWriter> writer_;
   std::deque<std::string> queue_;
+  std::unordered_set<std::string> killed_;              // ids whose worker was killed once
   std::vector<Worker> workers_;
   int dead_starts_ = 0;
   Clock::time_point begun_ = Clock::now(), shown_ = Clock::now();

@@ -3,7 +3,8 @@
 //
 // A worker is this program again (`driftgate worker …`). It reads case ids from stdin and answers each with one evidence line on file
 // descriptor 3, in order; its first line is the environment. The first unanswered id of a worker that dies is the case it died of;
-// the worker is started again behind it. A worker ends when its stdin closes, so killing the supervisor leaves none behind.
+// the worker is started again behind it (after a SIGKILL, which may come from outside,
+// that case is tried once more). A worker ends when its stdin closes, so killing the supervisor leaves none behind.
 #include <filesystem>
 #include <functional>
 #include <string>

@@ -67,6 +67,18 @@ TEST_F(Supervisor, GivesACrashToItsCaseAndGoesOnBehindIt) {
   for (const char* fine : {"add", "mul", "sub"}) EXPECT_EQ(stage.at(fine), "done");
 }
 
+TEST_F(Supervisor, ForgivesOneKillFromOutsideButNotTwo) {
+  RunOptions once = options({"add", "kill", "mul"});
+  once.worker.arguments = {"--marker", (root_ / "marker").string()};
+  EXPECT_EQ(supervise(once, header()).executed, 3);
+  EXPECT_EQ(stages().at("kill"), "done");
+
+  std::filesystem::remove_all(root_ / "evidence");
+  supervise(options({"add", "kill", "mul"}), header());
+  EXPECT_EQ(stages().at("kill"), "crashed SIGKILL");
+  EXPECT_EQ(stages().at("mul"), "done");
+}
+
 TEST_F(Supervisor, KillsACaseThatHangs) {
   RunOptions hanging = options({"add", "hang", "mul"});
   hanging.timeout_seconds = 0.5;

@@ -1,10 +1,13 @@
 // Stands in for `driftgate worker` in supervisor_test.cpp: answers each case id at once, but dies or hangs of some ops.
-//   abort, segv, exit: ends in that way; hang: never answers; lie: answers for another case; absent device: --absent
+//   abort, segv, exit: ends in that way; kill: by SIGKILL, with --marker FILE only the first time; hang: never answers;
+//   lie: answers for another case; absent device: --absent
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <string>
 
@@ -25,11 +28,16 @@ int main(int argc, char** argv) {
   const bool absent = argc > 1 && std::strcmp(argv[1], "--absent") == 0;
   const bool stillborn = argc > 1 && std::strcmp(argv[1], "--stillborn") == 0;
   if (stillborn) return 5;
+  const std::string marker = argc > 2 && std::strcmp(argv[1], "--marker") == 0 ? argv[2] : "";
   answer(std::string(R"({"device":"cpu","torch":"0","gate":{"available":)") + (absent ? "false" : "true") + R"(,"checks":[]}})");
   for (std::string id; std::getline(std::cin, id);) {
     if (starts_with(id, "abort")) std::abort();
     if (starts_with(id, "segv")) std::raise(SIGSEGV);
     if (starts_with(id, "exit")) return 7;
+    if (starts_with(id, "kill") && (marker.empty() || !std::filesystem::exists(marker))) {
+      if (!marker.empty()) std::ofstream(marker) << "killed";
+      std::raise(SIGKILL);
+    }
     if (starts_with(id, "hang")) ::pause();
     if (starts_with(id, "slow")) ::usleep(30000);
     driftgate::CaseRecord record;
