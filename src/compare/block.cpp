@@ -230,10 +230,7 @@ void Block<Element>::mark_nonfinite() {
     --tally_.finite;
     if (nan_differs(i)) ++tally_.nan_mismatch;
     if (std::isnan(c) || std::isnan(r)) excess_[i] = nan_differs(i) ? kInfinity : 0;
-    if (std::isnan(r)) {
-      ++tally_.reference_nan;
-      zeros_excess_[i] = kInfinity;
-    }
+    if (std::isnan(r)) ++tally_.reference_nan;
   }
 }
 

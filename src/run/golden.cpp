@@ -140,6 +140,7 @@ GoldenSet GoldenSet::open(const std::filesystem::path& directory) {
   set.name_ = directory.filename().string();
   set.digests_ = read_digests(directory);
   check_files(directory, set.digests_);
+  for (const auto& [file, hash] : set.digests_) verified_text(directory, set.digests_, file);
   const std::string where = (directory / "manifest.json").string();
   set.manifest_ = parse_json(verified_text(directory, set.digests_, "manifest.json"), where);
   const std::string schema = set.manifest_.is_object() && set.manifest_.contains("schema") && set.manifest_["schema"].is_string()

@@ -7,8 +7,8 @@
 //   <family>.safetensors    "<id>#<output>": the stored sample; "…#tf32": the tf32 pass where it differs; "…#f64": sampled fp64
 //   digests.txt             XXH3-128 of each of the files above: a flipped byte anywhere is an Error
 //
-// An output of at most 1,024 elements is stored whole, of a larger one a sample (sample_positions). Reading is strict, and lazy by
-// family. Errors: `golden_corrupt` (digest, or a file that is not listed), `golden_schema` (another version), `bad_golden`.
+// An output of at most 1,024 elements is stored whole, of a larger one a sample (sample_positions). Opening a set checks
+// every digest; a family is parsed when it is first asked for. Errors: `golden_corrupt` (digest, or a file that is not listed), `golden_schema` (another version), `bad_golden`.
 #include <filesystem>
 #include <map>
 #include <memory>

@@ -36,8 +36,10 @@ class Supervision {
     summary_.run = std::move(header);
     summary_.run.planned = static_cast<std::int64_t>(options.plan.size());
     summary_.run.plan = options.plan;
-    std::filesystem::remove(log_);
     ::signal(SIGPIPE, SIG_IGN);
+    std::error_code ignored;                            // the attempt to write says what is wrong
+    if (log_.has_parent_path()) std::filesystem::create_directories(log_.parent_path(), ignored);
+    write_text(log_, "");
   }
 
   RunSummary go() {
@@ -45,7 +47,10 @@ class Supervision {
     workers_.resize(static_cast<std::size_t>(std::max(1, options_.jobs)));
     start_worker(workers_[0]);
     while (!workers_[0].greeted) pump();                // the first worker's environment opens the evidence
-    if (!summary_.available) return summary_;
+    if (!summary_.available) {
+      std::filesystem::remove(log_);
+      return summary_;
+    }
     const std::size_t wanted = std::min(workers_.size(), queue_.size() / kWindow + 1);
     for (std::size_t i = 1; i < wanted; ++i) start_worker(workers_[i]);
     while (busy()) pump();
@@ -66,7 +71,6 @@ class Supervision {
   }
 
   void start_worker(Worker& worker) {
-    std::filesystem::create_directories(log_.parent_path().empty() ? "." : log_.parent_path());
     worker.process = std::make_unique<WorkerProcess>(options_.worker, log_);
     worker.greeted = false;
     worker.since = Clock::now();

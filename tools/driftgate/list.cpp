@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "command.hpp"
+#include "error.hpp"
 #include "json.hpp"
 
 namespace driftgate {
@@ -25,7 +26,8 @@ struct List {
     if (json) text = Json{{"schema", "driftgate.list/1"}, {"count", found}, {"cases", ids}}.dump() + "\n";
     else if (count) text = std::to_string(found) + "\n";
     std::fwrite(text.data(), 1, text.size(), stdout);
-    return found > 0 ? kSound : kUsage;
+    if (found == 0) throw Error("usage", "list", "no case matches", "see `driftgate list` without a filter");
+    return kSound;
   }
 };
 

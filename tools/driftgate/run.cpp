@@ -38,7 +38,7 @@ struct RunCommand {
     const auto golden = find_golden_set(common.golden);
     if (golden) GoldenSet::open(*golden);               // a corrupt set is said at the start
     if (fresh) remove_tree(out);
-    options.out = out;
+    options.out = out.has_filename() ? out : out.parent_path();   // "evidence/" is "evidence"
     options.resume = resume;
     options.timeout_seconds = timeout;
     const int cores = std::max(1U, std::thread::hardware_concurrency());
