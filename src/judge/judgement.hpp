@@ -10,7 +10,7 @@
 //   nothing was compared                                                error  no_output
 //   an input on which the output does not depend                        untrusted  inert_input
 //   all zeros would pass in every output                                untrusted  zeros_would_pass
-//   the stored fp64 sample disagrees with the local reference           untrusted  reference_disagrees
+//   the stored fp64 sample is over 0.01 unit from the local reference    untrusted  reference_disagrees
 //   golden required or spread over the limit (and over the loose one)   untrusted  golden_over_limit
 //   !(required <= limit), or !(direct <= limit + golden required)       fail   over_limit, nonfinite, golden_distance
 //   no golden for the case                                              untrusted  golden_missing

@@ -24,7 +24,7 @@ DecisionRules earnable() {
 }
 
 Decision decision_of(const JudgedRun& run, const DecisionRules& rules, Policy policy = Policy::fp32) {
-  return decide(run, small_suite(), rules).at(static_cast<std::size_t>(policy));
+  return decide(run, report_suite(), rules).at(static_cast<std::size_t>(policy));
 }
 
 std::string state_of(const Decision& decision, const std::string& leg) { return decision.legs.at(leg).state; }
@@ -32,7 +32,7 @@ std::string state_of(const Decision& decision, const std::string& leg) { return 
 using Names = std::vector<std::string>;
 
 TEST(Decision, AllGreenIsInconclusiveWhileLaterLegsAreMissing) {
-  const Decision decision = decision_of(green_run(small_suite()), shipped());
+  const Decision decision = decision_of(green_run(report_suite()), shipped());
   EXPECT_EQ(decision.level, Level::inconclusive);
   EXPECT_EQ(decision.open, Level::training);
   EXPECT_EQ(decision.missing, (Names{"models", "training", "preprocessing"}));
@@ -43,7 +43,7 @@ TEST(Decision, AllGreenIsInconclusiveWhileLaterLegsAreMissing) {
 }
 
 TEST(Decision, AllGreenEarnsTrainingWhenEveryLegIsThere) {
-  const Decision decision = decision_of(green_run(small_suite()), earnable());
+  const Decision decision = decision_of(green_run(report_suite()), earnable());
   EXPECT_EQ(decision.level, Level::training);
   EXPECT_EQ(decision.open, Level::training);
   EXPECT_TRUE(decision.missing.empty());
@@ -51,7 +51,7 @@ TEST(Decision, AllGreenEarnsTrainingWhenEveryLegIsThere) {
 }
 
 TEST(Decision, BackwardFailRefusesTrainingOnly) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   set_first(run, 1, Policy::fp32, Direction::backward, State::fail, "over_limit");
   const Decision today = decision_of(run, shipped());
   EXPECT_EQ(today.level, Level::inconclusive);
@@ -63,14 +63,14 @@ TEST(Decision, BackwardFailRefusesTrainingOnly) {
 }
 
 TEST(Decision, ForwardFailRefusesTrainingAndInference) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   set_first(run, 1, Policy::fp32, Direction::forward, State::fail, "crashed");
   EXPECT_EQ(decision_of(run, shipped()).open, Level::preprocessing);
   EXPECT_EQ(decision_of(run, earnable()).level, Level::preprocessing);
 }
 
 TEST(Decision, NondeterminismRefusesTrainingAndInference) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   run.judgements[0].repeat = State::fail;
   const Decision decision = decision_of(run, earnable(), run.judgements[0].policy);
   EXPECT_EQ(state_of(decision, "determinism"), "fail");
@@ -79,7 +79,7 @@ TEST(Decision, NondeterminismRefusesTrainingAndInference) {
 }
 
 TEST(Decision, AnUntrustedCaseProvesNoDeterminismButMayRefuteIt) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   set_first(run, 20, Policy::fp32, Direction::forward, State::untrusted, "golden_missing");
   EXPECT_EQ(state_of(decision_of(run, earnable()), "determinism"), "unproven");
   for (Judgement& judgement : run.judgements) judgement.repeat = judgement.state == State::untrusted ? State::fail : State::pass;
@@ -87,28 +87,28 @@ TEST(Decision, AnUntrustedCaseProvesNoDeterminismButMayRefuteIt) {
 }
 
 TEST(Decision, NothingRepeatedIsNotDeterminism) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   for (Judgement& judgement : run.judgements) judgement.repeat = State::skip;
   EXPECT_EQ(state_of(decision_of(run, earnable()), "determinism"), "missing");
 }
 
 TEST(Decision, FailingGateIsUnusable) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   run.run.environment["gate"]["checks"][0]["ok"] = false;
-  for (const Decision& decision : decide(run, small_suite(), earnable())) {
+  for (const Decision& decision : decide(run, report_suite(), earnable())) {
     EXPECT_EQ(decision.level, Level::unusable);
     EXPECT_EQ(decision.open, Level::unusable);
     EXPECT_NE(decision.why.find("gate refuses training, inference, preprocessing: macos: 26.1"), std::string::npos) << decision.why;
   }
-  EXPECT_EQ(exit_code(run, decide(run, small_suite(), earnable()), Level::preprocessing), 1);
+  EXPECT_EQ(exit_code(run, decide(run, report_suite(), earnable()), Level::preprocessing), 1);
 }
 
 TEST(Decision, AGateThatCouldNotLookProvesNothing) {
   for (const char* gate : {"null", "{}", R"({"available": false, "checks": [{"name": "device", "ok": false, "detail": "none"}]})",
                            R"({"available": true, "checks": []})", R"({"available": 1, "checks": [{"ok": true}]})"}) {
-    JudgedRun run = green_run(small_suite());
+    JudgedRun run = green_run(report_suite());
     run.run.environment["gate"] = Json::parse(gate);
-    const std::vector<Decision> decisions = decide(run, small_suite(), earnable());
+    const std::vector<Decision> decisions = decide(run, report_suite(), earnable());
     EXPECT_EQ(state_of(decisions[0], "gate"), "missing") << gate;
     EXPECT_EQ(decisions[0].level, Level::inconclusive) << gate;
     EXPECT_EQ(exit_code(run, decisions, std::nullopt), 3) << gate;
@@ -117,7 +117,7 @@ TEST(Decision, AGateThatCouldNotLookProvesNothing) {
 }
 
 TEST(Decision, PolicyWithoutCasesIsInconclusive) {
-  const Decision decision = decision_of(green_run(small_suite()), shipped(), Policy::amp_fp16);
+  const Decision decision = decision_of(green_run(report_suite()), shipped(), Policy::amp_fp16);
   EXPECT_EQ(decision.level, Level::inconclusive);
   EXPECT_EQ(decision.open, Level::training);
   for (const char* leg : {"operators.forward", "operators.backward", "determinism", "coverage", "models"})
@@ -127,7 +127,7 @@ TEST(Decision, PolicyWithoutCasesIsInconclusive) {
 }
 
 TEST(Decision, TooManyUntrustedCasesAreUnproven) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   set_first(run, 2, Policy::fp32, Direction::forward, State::untrusted, "golden_missing");
   EXPECT_EQ(decision_of(run, earnable()).level, Level::training) << "18 of 20 is 90 %";
   set_first(run, 3, Policy::fp32, Direction::forward, State::untrusted, "golden_missing");
@@ -138,7 +138,7 @@ TEST(Decision, TooManyUntrustedCasesAreUnproven) {
 }
 
 TEST(Decision, TooManySkipsAreUnproven) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   set_first(run, 1, Policy::fp32, Direction::backward, State::skip, "unsupported");
   EXPECT_EQ(decision_of(run, earnable()).level, Level::training) << "19 of 20 is 95 %";
   set_first(run, 2, Policy::fp32, Direction::backward, State::skip, "unsupported");
@@ -148,7 +148,7 @@ TEST(Decision, TooManySkipsAreUnproven) {
 }
 
 TEST(Decision, OneErrorIsUnproven) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   set_first(run, 1, Policy::fp32, Direction::forward, State::error, "not_executed");
   const Decision decision = decision_of(run, earnable());
   EXPECT_EQ(state_of(decision, "operators.forward"), "unproven");
@@ -158,23 +158,23 @@ TEST(Decision, OneErrorIsUnproven) {
 }
 
 TEST(Decision, BluntRowsCannotEarnTraining) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   int n = 0;
   for (Judgement& judgement : run.judgements)
-    judgement.blunt = judgement.policy == Policy::fp32 && judgement.direction == Direction::backward && ++n > 14;
-  EXPECT_EQ(decision_of(run, earnable()).level, Level::training) << "14 of 20 is 70 %";
+    judgement.blunt = judgement.policy == Policy::fp32 && judgement.direction == Direction::backward && ++n > 10;
+  EXPECT_EQ(decision_of(run, earnable()).level, Level::training) << "10 of 20 is 50 %";
   n = 0;
   for (Judgement& judgement : run.judgements)
-    judgement.blunt = judgement.policy == Policy::fp32 && judgement.direction == Direction::backward && ++n > 13;
+    judgement.blunt = judgement.policy == Policy::fp32 && judgement.direction == Direction::backward && ++n > 9;
   const Decision decision = decision_of(run, earnable());
   EXPECT_EQ(decision.level, Level::inference);
   EXPECT_EQ(decision.open, Level::training);
   EXPECT_EQ(decision.missing, Names{"operators.backward"});
-  EXPECT_EQ(decision.raise, Names{"operators.backward: sharp rows carry 13 of 20 passes, training needs 70 %"});
+  EXPECT_EQ(decision.raise, Names{"operators.backward: sharp rows carry 9 of 20 passes, training needs 50 %"});
 }
 
 TEST(Decision, AFilteredRunCoversTooLittle) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   const auto is_sort = [](const Judgement& judgement) { return judgement.family == "sort"; };
   run.judgements.erase(std::remove_if(run.judgements.begin(), run.judgements.end(), is_sort), run.judgements.end());
   recount(run);
@@ -185,7 +185,7 @@ TEST(Decision, AFilteredRunCoversTooLittle) {
 }
 
 TEST(Decision, AFamilyWithoutAPassIsNotCovered) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   for (Judgement& judgement : run.judgements)
     if (judgement.family == "sort") judgement.state = State::untrusted;
   const Decision decision = decision_of(run, earnable());
@@ -193,7 +193,7 @@ TEST(Decision, AFamilyWithoutAPassIsNotCovered) {
 }
 
 TEST(Decision, TheWeakestPassIsTheOneNearestItsLimit) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   const auto last = std::find_if(run.judgements.rbegin(), run.judgements.rend(), [](const auto& j) { return j.policy == Policy::fp32; });
   last->required = 3;
   const Decision decision = decision_of(run, shipped());
@@ -221,18 +221,18 @@ TEST(Conclude, AFailingPreprocessingLegIsUnusable) {
 }
 
 TEST(ExitCode, SpeaksOfSoundnessAndFailures) {
-  const auto code = [](const JudgedRun& run) { return exit_code(run, decide(run, small_suite(), shipped()), std::nullopt); };
-  JudgedRun run = green_run(small_suite());
+  const auto code = [](const JudgedRun& run) { return exit_code(run, decide(run, report_suite(), shipped()), std::nullopt); };
+  JudgedRun run = green_run(report_suite());
   EXPECT_EQ(code(run), 0);
   run.judgements[0].repeat = State::fail;
   EXPECT_EQ(code(run), 1);
-  run = green_run(small_suite());
+  run = green_run(report_suite());
   set_first(run, 1, Policy::fp32, Direction::forward, State::error, "no_reference");
   EXPECT_EQ(code(run), 3);
   set_first(run, 1, Policy::fp16, Direction::forward, State::fail, "over_limit");
   EXPECT_EQ(code(run), 1) << "drift beside an error is drift";
   EXPECT_EQ(exit_code(run, {}, std::nullopt), 1);
-  run = green_run(small_suite());
+  run = green_run(report_suite());
   ++run.counts.planned;
   EXPECT_EQ(code(run), 3);
   for (Judgement& judgement : run.judgements) judgement.state = State::skip;
@@ -245,7 +245,7 @@ TEST(ExitCode, SpeaksOfTheRequiredLevel) {
   const auto code = [](const JudgedRun& run, const DecisionRules& rules, Level level) {
     return exit_code(run, {decision_of(run, rules), decision_of(run, rules, Policy::fp16)}, level);
   };
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   EXPECT_EQ(code(run, earnable(), Level::training), 0);
   EXPECT_EQ(code(run, shipped(), Level::training), 3);
   EXPECT_EQ(exit_code(run, {}, Level::inference), 3) << "no policy selected";

@@ -71,8 +71,8 @@ TEST(JudgeCase, ZerosMustNotPass) {
 }
 
 TEST(JudgeCase, StoredDoublesMustAgreeWithTheLocalReference) {
-  EXPECT_EQ(after_output([](OutputRecord& output) { output.golden->reference_gap = 64; }), "pass");
-  EXPECT_EQ(after_output([](OutputRecord& output) { output.golden->reference_gap = 65; }), "untrusted reference_disagrees");
+  EXPECT_EQ(after_output([](OutputRecord& output) { output.golden->reference_gap = 0.01; }), "pass");
+  EXPECT_EQ(after_output([](OutputRecord& output) { output.golden->reference_gap = 0.011; }), "untrusted reference_disagrees");
   EXPECT_EQ(after_output([](OutputRecord& output) { output.golden->reference_gap = kAbsent; }), "untrusted reference_disagrees");
   const auto integers = [](OutputRecord& output) {
     output.dtype = "i64";

@@ -47,14 +47,14 @@ TEST(JudgeTier, GoldenThatIsLooseLowersARow) {
   }
 }
 
-TEST(JudgeTier, StoredDoublesMustAgreeAtTheStrictTier) {
+TEST(JudgeTier, StoredDoublesMustAgreeWhateverTheTier) {
   const auto with_gap = [](double gap) {
     OutputRecord output = output_of(Bound::general, 3);
     output.golden->reference_gap = gap;
     return verdict(judge_one(record_of(id_of("softmax", "fp16"), {output}), loose_row()));
   };
-  EXPECT_EQ(with_gap(4), "pass");
-  EXPECT_EQ(with_gap(5), "untrusted reference_disagrees");
+  EXPECT_EQ(with_gap(0.01), "pass");
+  EXPECT_EQ(with_gap(0.011), "untrusted reference_disagrees");
 }
 
 TEST(JudgeTier, GoldenThatRepeatsLooselyLowersARowToo) {

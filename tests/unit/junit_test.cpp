@@ -91,7 +91,7 @@ TEST(XmlCheck, SaysNo) {
 }
 
 TEST(Junit, EveryJudgementIsATestCase) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   run.judgements.resize(6);
   const State states[] = {State::pass, State::approved, State::fail, State::skip, State::untrusted, State::error};
   for (std::size_t i = 0; i < 6; ++i) {
@@ -118,7 +118,7 @@ TEST(Junit, EveryJudgementIsATestCase) {
 }
 
 TEST(Junit, HostileTextStaysText) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   run.judgements.resize(1);
   Judgement& judgement = run.judgements[0];
   judgement.id = judgement.family = judgement.reason = judgement.repro = run.run.device = "</testcase>\"'<&amp;]]>\x01\n\xff\xef\xbf\xbf";
@@ -130,7 +130,7 @@ TEST(Junit, HostileTextStaysText) {
 }
 
 TEST(Junit, CarriesTheDecisions) {
-  const JudgedRun run = green_run(small_suite());
+  const JudgedRun run = green_run(report_suite());
   Decision decision;
   decision.why = "nothing refuses <training>";
   const std::string text = to_junit(Report{run, {decision}});

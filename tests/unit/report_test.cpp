@@ -19,7 +19,7 @@ const std::filesystem::path kSource = DRIFTGATE_SOURCE_DIR;
 const std::filesystem::path kSchema = kSource / "docs/schema/report.schema.json";
 
 std::vector<Decision> decisions_of(const JudgedRun& run) {
-  return decide(run, small_suite(), DecisionRules::load(kSource / "tolerances/decision.json"));
+  return decide(run, report_suite(), DecisionRules::load(kSource / "tolerances/decision.json"));
 }
 
 Report report_of(const JudgedRun& run) { return Report{run, decisions_of(run)}; }
@@ -34,7 +34,7 @@ std::size_t times_in(const std::string& text, const std::string& part) {
 
 // Twelve fp32 fails, the last the worst; two skips; one untrusted.
 JudgedRun drifting_run() {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   set_first(run, 15, Policy::fp32, Direction::forward, State::untrusted, "golden_missing");
   set_first(run, 14, Policy::fp32, Direction::forward, State::skip, "unsupported");
   set_first(run, 12, Policy::fp32, Direction::forward, State::fail, "over_limit");
@@ -68,7 +68,7 @@ TEST(Text, PrintableLeavesNoControlCharacterAndNoBrokenUtf8) {
 }
 
 TEST(Console, SaysDeviceCountsAndDecision) {
-  const JudgedRun run = green_run(small_suite());
+  const JudgedRun run = green_run(report_suite());
   const std::string text = to_console(report_of(run));
   EXPECT_EQ(text.substr(0, text.find('\n')),
             "driftgate 0.1 · torch 2.13.0 · mps (Apple M4, macOS 26.1 25B78) · golden h200_cu130_torch2.11.0 · "
@@ -109,7 +109,7 @@ TEST(Console, SaysTf32ClassOnlyWhereFailsCarryIt) {
 }
 
 TEST(Console, CountsHalfTiersAndWhetherTheGoldenIsBetter) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   int n = 0;
   for (Judgement& judgement : run.judgements) {
     if (judgement.policy != Policy::fp16 || ++n > 3) continue;
@@ -121,17 +121,17 @@ TEST(Console, CountsHalfTiersAndWhetherTheGoldenIsBetter) {
 }
 
 TEST(Console, SaysWhyARunIsNotSound) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   set_first(run, 1, Policy::fp32, Direction::forward, State::error, "not_executed");
   EXPECT_TRUE(holds(to_console(report_of(run)), "the run is not sound: 80 planned, but 79 executed + 0 skipped; 1 errors\n"));
-  run = green_run(small_suite());
+  run = green_run(report_suite());
   run.run.environment = nullptr;
   EXPECT_TRUE(holds(to_console(report_of(run)), "the run is not sound: the gate could not look at the device\n"));
   EXPECT_TRUE(holds(to_console(report_of(JudgedRun{})), "nothing was executed"));
 }
 
 TEST(Console, ShowsAPassThatDoesNotRepeat) {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   run.judgements[0].repeat = State::fail;
   const std::string text = to_console(report_of(run));
   EXPECT_TRUE(holds(text, "\nnot repeatable\n"));
@@ -183,7 +183,7 @@ TEST(ReportJson, TheSchemaRefusesAnObjectWithoutAKey) {
 
 // A run of one case whose every word is hostile.
 JudgedRun hostile_run() {
-  JudgedRun run = green_run(small_suite());
+  JudgedRun run = green_run(report_suite());
   run.judgements.resize(1);
   Judgement& judgement = run.judgements[0];
   judgement.id = judgement.family = judgement.reason = judgement.repro = "<b a=\"1\" c='2'>&amp;]]>|`*x*`\x1b\n\xff";
