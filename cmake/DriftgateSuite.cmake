@@ -9,12 +9,11 @@
 #
 # Exit code 77 means that the device is absent: skipped, and said so. Labels: level, family, policy, device, and the tier
 # (smoke or standard); `ctest -L fp16 -L softmax` selects by both. DRIFTGATE_SUITE_ENTRIES lists each <family>.<policy>.
-set(DRIFTGATE_ENVIRONMENT "PYTORCH_ENABLE_MPS_FALLBACK=0;OMP_NUM_THREADS=1")
-
 function(_driftgate_entry name device)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "COMMAND;LABELS;PROPERTIES")
   add_test(NAME "${name}" COMMAND driftgate ${arg_COMMAND})
-  set_tests_properties("${name}" PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "${DRIFTGATE_ENVIRONMENT}"
+  set_tests_properties("${name}" PROPERTIES SKIP_RETURN_CODE 77
+                       ENVIRONMENT "PYTORCH_ENABLE_MPS_FALLBACK=0;OMP_NUM_THREADS=1"
                        LABELS "${arg_LABELS};${device}" TIMEOUT 1800 ${arg_PROPERTIES})
   if(NOT device STREQUAL cpu)
     set_property(TEST "${name}" PROPERTY RESOURCE_LOCK accelerator)
@@ -29,7 +28,7 @@ function(_driftgate_device device level policies entries)
                    COMMAND report --under "${evidence}" --format console,json,md,junit --out "${PROJECT_BINARY_DIR}/report-${device}"
                    PROPERTIES FIXTURES_CLEANUP "evidence_${device}")
   foreach(policy IN LISTS policies)
-    _driftgate_entry("drift.smoke.${policy}.${device}" ${device} LABELS "${level};smoke;${policy}"
+    _driftgate_entry("drift.smoke.${policy}.${device}" ${device} LABELS ${level} smoke ${policy}
                      COMMAND run --device ${device} --tier smoke --policy ${policy} --judge --fresh --jobs 1
                              --out "${PROJECT_BINARY_DIR}/smoke/${device}/${policy}"
                      PROPERTIES FIXTURES_REQUIRED "gate_${device}")
@@ -38,7 +37,7 @@ function(_driftgate_device device level policies entries)
     string(REPLACE "." ";" words "${entry}")
     list(GET words 0 family)
     list(GET words 1 policy)
-    _driftgate_entry("drift.${entry}.${device}" ${device} LABELS "${level};standard;${family};${policy}"
+    _driftgate_entry("drift.${entry}.${device}" ${device} LABELS ${level} standard ${family} ${policy}
                      COMMAND run --device ${device} --family ${family} --policy ${policy} --judge --fresh --jobs 1
                              --out "${evidence}/${entry}"
                      PROPERTIES FIXTURES_REQUIRED "gate_${device};evidence_${device}")

@@ -5,7 +5,7 @@
 //   pass      executed, nothing failed, enough of it proven (sharp rows, for levels that ask it)
 //   fail      something failed
 //   missing   nothing of it was run (a later leg, or a policy without cases)
-//   unproven  nothing failed, but too little passed: skips, untrusted cases, errors
+//   unproven  nothing failed, but too little passed: skips, untrusted cases, errors; the gate of a virtual machine
 // The decision of a policy is the highest level all of whose legs pass. A failing leg refuses every level that needs it; when the
 // lowest level is refused the device is `unusable`. When no level is proven the decision is `inconclusive`. `open` is the highest
 // level that nothing refuses: it is above the decision where legs are missing or unproven.

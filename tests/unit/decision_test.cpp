@@ -103,6 +103,16 @@ TEST(Decision, FailingGateIsUnusable) {
   EXPECT_EQ(exit_code(run, decide(run, report_suite(), earnable()), Level::preprocessing), 1);
 }
 
+TEST(Decision, AVirtualMachineEarnsNothing) {
+  JudgedRun run = green_run(report_suite());
+  run.run.environment["host"]["virtual"] = false;
+  EXPECT_EQ(decision_of(run, earnable()).level, Level::training);
+  run.run.environment["host"]["virtual"] = true;
+  const Decision decision = decision_of(run, earnable());
+  EXPECT_EQ(state_of(decision, "gate"), "unproven");
+  EXPECT_EQ(decision.level, Level::inconclusive);
+}
+
 TEST(Decision, AGateThatCouldNotLookProvesNothing) {
   for (const char* gate : {"null", "{}", R"({"available": false, "checks": [{"name": "device", "ok": false, "detail": "none"}]})",
                            R"({"available": true, "checks": []})", R"({"available": 1, "checks": [{"ok": true}]})"}) {
