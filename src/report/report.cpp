@@ -26,7 +26,7 @@ std::string device_facts(const Json& environment) {
   add(fact(environment, {"host", "chip"}));
   const std::string macos = fact(environment, {"host", "macos"});
   if (macos.empty())
-    add(fact(environment, {"host", "system"}));
+    add(fact(environment, {"host", "machine"}));
   else
     add(fmt::format("macOS {} {}", macos, fact(environment, {"host", "macos_build"})));
   return facts.empty() ? "" : fmt::format(" ({})", fmt::join(facts, ", "));
