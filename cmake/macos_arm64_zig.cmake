@@ -10,9 +10,10 @@ set(CMAKE_SYSTEM_NAME Darwin)
 set(CMAKE_SYSTEM_PROCESSOR arm64)
 
 set(CMAKE_CXX_COMPILER "${ZIG}" c++ -target aarch64-macos.14.0)
-set(CMAKE_CXX_FLAGS_INIT -w)                              # libc++'s nullability warnings fill pages
+set(CMAKE_CXX_FLAGS_INIT "-w -fno-sanitize=undefined")    # libc++'s nullability warnings fill pages; zig sanitizes unoptimized code
 set(CMAKE_CXX_ARCHIVE_CREATE "${ZIG} ar qcS <TARGET> <OBJECTS>")
 set(CMAKE_CXX_ARCHIVE_APPEND "${ZIG} ar qS <TARGET> <OBJECTS>")
 set(CMAKE_CXX_ARCHIVE_FINISH "${ZIG} ranlib <TARGET>")
 set(CMAKE_INSTALL_NAME_TOOL true)                         # CMake insists on one; nothing is installed
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)               # this host's libraries are of another system
+set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)                    # zig c++ makes none

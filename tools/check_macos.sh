@@ -22,11 +22,11 @@ wheel.extractall(f"{cache}/torch-{version}", wanted + ["torch/version.py"])
 PYTHON
 fi
 
-cmake -S . -B "$cache/build" -G Ninja --toolchain cmake/macos_arm64_zig.cmake -DCMAKE_BUILD_TYPE=Release \
-  -DDRIFTGATE_TORCH="$cache/torch-$torch_version/torch" -DDRIFTGATE_GTEST_SOURCE=/usr/src/googletest >&2
+cmake -S . -B "$cache/build" -G Ninja --toolchain cmake/macos_arm64_zig.cmake -DCMAKE_BUILD_TYPE=Unoptimized \
+  -DDRIFTGATE_TORCH="$cache/torch-$torch_version/torch" -DDRIFTGATE_TESTS=OFF >&2
 cmake --build "$cache/build" >&2
 
-for program in driftgate unit_tests; do
+for program in driftgate bench; do
   "$python" - "$cache/build/bin/$program" <<'PYTHON'
 import struct, sys
 magic, cpu, _, kind = struct.unpack("<4I", open(sys.argv[1], "rb").read(16))

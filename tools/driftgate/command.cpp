@@ -48,15 +48,20 @@ void EvidenceArguments::add_to(CLI::App& command) {
   command.add_option("--under", under, "every evidence folder below this directory");
 }
 
-Evidence EvidenceArguments::read() const {
-  std::vector<std::filesystem::path> all = folders;
+std::vector<std::filesystem::path> EvidenceArguments::all() const {
+  std::vector<std::filesystem::path> found = folders;
   if (!under.empty() && std::filesystem::is_directory(under))
     for (const auto& entry : std::filesystem::recursive_directory_iterator(under))
-      if (entry.path().filename() == "run.json") all.push_back(entry.path().parent_path());
-  std::sort(all.begin(), all.end());
-  if (all.empty()) throw Error("usage", under.empty() ? "evidence" : under.string(), "no evidence folder", "give the --out of a `driftgate run`");
+      if (entry.path().filename() == "run.json") found.push_back(entry.path().parent_path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Evidence EvidenceArguments::read() const {
+  const std::vector<std::filesystem::path> found = all();
+  if (found.empty()) throw Error("usage", under.empty() ? "evidence" : under.string(), "no evidence folder", "give the --out of a `driftgate run`");
   std::vector<Evidence> parts;
-  for (const auto& folder : all) parts.push_back(read_evidence(folder));
+  for (const auto& folder : found) parts.push_back(read_evidence(folder));
   return parts.size() == 1 ? std::move(parts[0]) : merge(std::move(parts));
 }
 

@@ -50,7 +50,8 @@ struct EvidenceArguments {
   std::vector<std::filesystem::path> folders;
   std::filesystem::path under;                          // every evidence folder below it
   void add_to(CLI::App& command);
-  Evidence read() const;
+  std::vector<std::filesystem::path> all() const;       // sorted; may be empty
+  Evidence read() const;                                // Error when there is none
 };
 
 }  // namespace driftgate

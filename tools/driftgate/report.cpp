@@ -17,6 +17,10 @@ struct ReportCommand {
   std::filesystem::path out;
 
   int run() const {
+    if (evidence.folders.empty() && !evidence.under.empty() && evidence.all().empty()) {
+      std::fprintf(stderr, "driftgate: no evidence below %s; nothing to report\n", evidence.under.c_str());
+      return kSkipped;
+    }
     const Suite suite = Suite::load(common.cases);
     const ToleranceTable table = ToleranceTable::load(common.tolerances);
     const JudgedRun judged = judge(evidence.read(), suite, table);
