@@ -175,7 +175,7 @@ Json set_numeric_flags(bool tf32) {
               {"cudnn_benchmark", false},
               {"cudnn_deterministic", true},
               {"deterministic_algorithms", "warn_only"},
-              {"cuda_blas", "cublaslt"},
+              {"cuda_blas", at::hasCUDA() ? "cublaslt" : "none"},
               {"cudnn_attention", false},
               {"reduced_precision_reduction", split_k_off ? "off, split-K off" : "off"},
               {"cpu_threads", 1}};

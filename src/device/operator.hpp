@@ -33,7 +33,6 @@ class BoundOperator {
   std::int64_t integer_argument(const std::string& name) const;          // a plain int argument, such as dim
 
  private:
-  struct DtypeArgument { std::size_t position; };
   std::string where_;
   c10::OperatorHandle handle_;
   torch::jit::Stack stack_;                             // every argument but the tensors
