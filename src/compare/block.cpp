@@ -12,6 +12,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kExponent = std::uint64_t{0x7ff} << 52;
 constexpr double kNearly = 1 - 0x1p-40;
+constexpr std::uint32_t kFarthest = (1 << (kUlpBins - 3)) + 1;               // the first distance of the last bin
+static_assert(std::has_single_bit(unsigned{kUlpBins}));
 
 constexpr std::size_t index(Bound bound) { return static_cast<std::size_t>(bound); }
 
@@ -37,6 +39,7 @@ class Block {
     measure_excess();
     fetch_after(task_.reference.data() + first_);
     if (!tame) mark_nonfinite();
+    if (!tame) any_excess_ = true;
     if (task_.given[index(Bound::pointwise)]) measure(Bound::pointwise, sensitivity_square(0));
     if (task_.given[index(Bound::general)]) measure(Bound::general, sensitivity_square(task_.general_floor));
     if (task_.given[index(Bound::linear)]) measure_linear();
@@ -87,31 +90,48 @@ class Block {
     for (std::int64_t i = 0; i < count_; i += line) __builtin_prefetch(block + kBlock + i);
   }
 
-  // Divides only where the block may hold a new largest ratio, or where every ratio is wanted.
   // A unit whose square is NaN or infinite measures nothing: it counts as 0.
+  static double usable(double square) { return square < kInfinity ? square : 0; }
+
+  // Divides only where the block may hold a new largest ratio, or one that the percentile still depends on.
   template <class Square>
   void measure(Bound bound, Square square_of_unit) {
-    const double best = kNearly * tally_.square[index(bound)], zeros_best = kNearly * tally_.zeros_square[index(bound)];
+    if (bound == task_.chosen) return measure_chosen(square_of_unit);
+    if (!any_excess_) return;
+    const double best = kNearly * tally_.square[index(bound)];
+    std::uint64_t over = 0;
+    for (std::int64_t i = 0; i < count_; ++i) over |= bits_of(best * usable(square_of_unit(i)) - excess_[i] * excess_[i]);
+    if (over >> 63 == 0) return;
+    divide(excess_, square_of_unit);
+    raise(bound);
+  }
+
+  template <class Square>
+  void measure_chosen(Square square_of_unit) {
+    const double least = kNearly * std::min(tally_.square[index(task_.chosen)], tally_.rank_edge);
+    const double zeros_best = kNearly * tally_.zeros_square;
     std::uint64_t over = 0, zeros_over = 0;
     for (std::int64_t i = 0; i < count_; ++i) {
-      const double raw = square_of_unit(i), square = raw < kInfinity ? raw : 0;
-      over |= bits_of(best * square - excess_[i] * excess_[i]);
+      const double square = usable(square_of_unit(i));
+      over |= bits_of(least * square - excess_[i] * excess_[i]);
       zeros_over |= bits_of(zeros_best * square - zeros_excess_[i] * zeros_excess_[i]);
-      square_[i] = square;
     }
-    const bool chosen = bound == task_.chosen;
-    if (chosen || over >> 63) divide(excess_);
-    if (over >> 63) raise(bound);
-    if (chosen) rank();
+    if (over >> 63) {
+      divide(excess_, square_of_unit);
+      raise(task_.chosen);
+      rank();
+    } else {
+      tally_.ratios[0][0] += count_;
+    }
     if (zeros_over >> 63) {
-      divide(zeros_excess_);
-      double& zeros = tally_.zeros_square[index(bound)];
-      zeros = std::max(zeros, largest(ratio_, count_));
+      divide(zeros_excess_, square_of_unit);
+      tally_.zeros_square = std::max(tally_.zeros_square, largest(ratio_, count_));
     }
   }
 
-  void divide(const double* excess) {
-    for (std::int64_t i = 0; i < count_; ++i) ratio_[i] = positive(excess[i] * (excess[i] / square_[i]));
+  template <class Square>
+  void divide(const double* excess, Square square_of_unit) {
+    for (std::int64_t i = 0; i < count_; ++i) ratio_[i] = positive(excess[i] * (excess[i] / usable(square_of_unit(i))));
   }
 
   const Task& task_;
@@ -122,8 +142,8 @@ class Block {
   std::uint8_t ulp_bin_[kBlock];
   double candidate_[kBlock], clamped_[kBlock];
   double error_[kBlock], excess_[kBlock], zeros_excess_[kBlock];
-  bool new_max_error_ = false;
-  double square_[kBlock], ratio_[kBlock];                                    // unit², (excess / unit)²
+  bool new_max_error_ = false, any_excess_ = false;
+  double ratio_[kBlock], terms_[kBlock];                                     // (excess / unit)²; K
 };
 
 // Whether every candidate is finite.
@@ -144,23 +164,28 @@ bool Block<Element>::load() {
 template <class Element>
 void Block<Element>::count_distances(bool tame) {
   Bits signs = 0;
-  std::uint32_t nonzero = 0;
+  std::uint32_t nonzero = 0, top = 0;
   for (std::int64_t i = 0; i < count_; ++i) {
     const Bits a = candidate_bits_[i], b = reference_bits_[i];
-    const float distance = std::fabs(static_cast<float>(static_cast<std::make_signed_t<Wide>>(Wide{a} - Wide{b})));
+    const Wide distance = std::min<Wide>(a > b ? Wide{a} - Wide{b} : Wide{b} - Wide{a}, kFarthest);
     // Exponents of 0.25 for 0, 0.5 for 1, 1.5 for 2, 2.5 and 3.5 for 3 and 4, …: consecutive numbers, the bins.
-    const float scale = std::min(std::max(distance - 0.5f, 0.25f), 8192.5f);
-    ulp_bin_[i] = static_cast<std::uint8_t>((std::bit_cast<std::uint32_t>(scale) >> 23) - 125);
+    const float scale = static_cast<float>(static_cast<std::int32_t>(distance)) - 0.5f;
+    const std::int32_t bin = (std::max(std::bit_cast<std::int32_t>(scale), std::bit_cast<std::int32_t>(0.25f)) >> 23) - 125;
+    top |= static_cast<std::uint32_t>(bin);
+    ulp_bin_[i] = static_cast<std::uint8_t>(bin);
     signs |= a ^ b;
     nonzero += (b & kUnsigned) != 0;
   }
   tally_.zeros_differing += nonzero;
-  if (!tame || signs & kSign) correct_distances();
+  if (!tame || signs & kSign) {
+    correct_distances();
+    top = kUlpBins - 1;
+  }
   if (task_.units.signed_zero) {
     for (std::int64_t i = 0; i < count_; ++i) tally_.zeros_differing += reference_bits_[i] == kSign;
   }
   static_assert(kBlock < 256);
-  for (int bin = 0; bin < kUlpBins; ++bin) {
+  for (int bin = 0; bin < 1 << std::bit_width(top); ++bin) {
     std::uint8_t hits = 0;
     for (std::int64_t i = 0; i < count_; ++i) hits = static_cast<std::uint8_t>(hits + (ulp_bin_[i] == static_cast<std::uint8_t>(bin)));
     tally_.ulps[static_cast<std::size_t>(bin)] += hits;
@@ -198,7 +223,7 @@ template <class Element>
 void Block<Element>::measure_excess() {
   const double half_ulp = task_.half_ulp, least = task_.least_half_ulp, constant = task_.always_allowed;
   const double max_error = tally_.max_error;
-  std::uint64_t over = 0;
+  std::uint64_t over = 0, any = 0;
   const auto measure_with = [&](auto addend) {
     for (std::int64_t i = 0; i < count_; ++i) {
       const double r = reference_[i];
@@ -208,6 +233,7 @@ void Block<Element>::measure_excess() {
       over |= bits_of(max_error - error);
       error_[i] = error;
       excess_[i] = positive(error - allowed);
+      any |= bits_of(excess_[i]);
       zeros_excess_[i] = positive(std::fabs(r) - allowed);
     }
   };
@@ -219,6 +245,7 @@ void Block<Element>::measure_excess() {
     });
   }
   new_max_error_ = over >> 63;
+  any_excess_ = any != 0;
 }
 
 template <class Element>
@@ -245,8 +272,8 @@ void Block<Element>::measure_linear() {
   if (units.terms.empty()) {
     measure(Bound::linear, square_with([k = std::max(1.0, units.terms_scalar)](std::int64_t) { return k; }));
   } else {
-    for (std::int64_t i = 0; i < count_; ++i) ratio_[i] = std::max(1.0, units.terms[static_cast<std::size_t>(first_ + i)]);
-    measure(Bound::linear, square_with([k = ratio_](std::int64_t i) { return k[i]; }));
+    for (std::int64_t i = 0; i < count_; ++i) terms_[i] = std::max(1.0, units.terms[static_cast<std::size_t>(first_ + i)]);
+    measure(Bound::linear, square_with([k = terms_](std::int64_t i) { return k[i]; }));
   }
 }
 
@@ -280,11 +307,11 @@ void Block<Element>::rank() {
     for (int j = 0; j < kTables; ++j) ++tally_.ratios[j][bins[i + j]];
   }
   for (; i < count_; ++i) ++tally_.ratios[0][bins[i]];
+  tally_.block_ranked(task_.above_p999);
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-// The same arithmetic in wider registers, without fused multiply-add: the same bits.
-[[gnu::target("avx2"), gnu::flatten]] double tally_f32_avx2(const Task& task, std::int64_t first, std::int64_t count,
+#ifdef DRIFTGATE_AVX2
+[[DRIFTGATE_AVX2]] double tally_f32_avx2(const Task& task, std::int64_t first, std::int64_t count,
                                                             bool tame, Tally& tally) {
   return Block<NativeElement<float>>(task, first, count, tally).run(tame);
 }
@@ -293,7 +320,7 @@ void Block<Element>::rank() {
 }  // namespace
 
 double tally_block(const Task& task, std::int64_t first, std::int64_t count, bool tame, Tally& tally) {
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef DRIFTGATE_AVX2
   if (task.dtype == DType::f32 && __builtin_cpu_supports("avx2")) return tally_f32_avx2(task, first, count, tame, tally);
 #endif
   switch (task.dtype) {

@@ -48,6 +48,7 @@ Task task_of(DType dtype, std::span<const std::byte> candidate, std::span<const 
   optional(units.allowance, "allowance");
   const bool sensitivity = !units.sensitivity.empty();
   const bool linear = !units.squares.empty() && (!units.terms.empty() || units.terms_scalar > 0);
+  task.above_p999 = static_cast<std::int64_t>(reference.size()) / 1000;
   task.given = {true, sensitivity, linear, sensitivity};
   return task;
 }
@@ -64,8 +65,8 @@ void share(std::int64_t blocks, int threads, Work work) {
 
 double mean(double sum, std::int64_t count) { return count > 0 ? sum / static_cast<double>(count) : 0; }
 
-double percentile_999(const Tally& tally, std::int64_t count, double most) {
-  const std::int64_t wanted = count - count / 1000;
+double percentile_999(const Tally& tally, std::int64_t count, std::int64_t above, double most) {
+  const std::int64_t wanted = count - above;
   std::int64_t seen = 0;
   for (int bin = 0; bin < kRatioBins; ++bin) {
     for (const auto& table : tally.ratios) seen += table[static_cast<std::size_t>(bin)];
@@ -79,9 +80,10 @@ void fill_required(const Task& task, const Tally& tally, Comparison& result) {
     if (!task.given[bound]) continue;
     const bool exact = bound == index(Bound::exact);
     const double required = exact ? static_cast<double>(tally.differing) : std::sqrt(tally.square[bound]);
-    const double zeros = exact ? static_cast<double>(tally.zeros_differing) : std::sqrt(tally.zeros_square[bound]);
     result.required[bound] = tally.nan_mismatch > 0 ? kInfinity : required;
-    result.zeros_required[bound] = tally.reference_nan > 0 ? kInfinity : zeros;
+    if (bound != index(task.chosen)) continue;
+    const double zeros = exact ? static_cast<double>(tally.zeros_differing) : std::sqrt(tally.zeros_square);
+    result.zeros_required = tally.reference_nan > 0 ? kInfinity : zeros;
   }
 }
 
@@ -94,7 +96,7 @@ Comparison compare(DType dtype, std::span<const std::byte> candidate, std::span<
   result.count = static_cast<std::int64_t>(reference.size());
   if (reference.empty()) {                                                   // nothing can be absent where nothing is
     result.required.fill(0);
-    result.zeros_required.fill(0);
+    result.zeros_required = 0;
     return result;
   }
   const std::int64_t blocks = (result.count + kBlock - 1) / kBlock;
@@ -136,7 +138,7 @@ Comparison compare(DType dtype, std::span<const std::byte> candidate, std::span<
   result.max_error = tally.max_error;
   result.rms_error = std::sqrt(mean(squared_errors, tally.finite));
   result.rms_reference = std::sqrt(reference_square);
-  result.p999 = task.given[index(chosen)] ? percentile_999(tally, result.count, std::sqrt(tally.square[index(chosen)])) : kAbsent;
+  result.p999 = task.given[index(chosen)] ? percentile_999(tally, result.count, task.above_p999, std::sqrt(tally.square[index(chosen)])) : kAbsent;
   result.ulp_histogram = tally.ulps;
   result.worst = tally.worst;
   if (result.worst >= 0) {
@@ -164,7 +166,7 @@ Comparison compare_integers(DType dtype, std::span<const std::byte> candidate, s
     result.worst_want = decode(dtype, want);
   }
   result.required[index(Bound::exact)] = static_cast<double>(result.differing);
-  result.zeros_required[index(Bound::exact)] = static_cast<double>(nonzero);
+  result.zeros_required = static_cast<double>(nonzero);
   return result;
 }
 

@@ -46,7 +46,7 @@ struct Comparison {
   std::int64_t differing = 0;                                                // bits differ (by the exact rule)
   std::int64_t nonfinite_mismatch = 0;                                       // NaN against number
   std::array<double, kBounds> required = {kAbsent, kAbsent, kAbsent, kAbsent};
-  std::array<double, kBounds> zeros_required = {kAbsent, kAbsent, kAbsent, kAbsent};  // had the candidate been all zeros
+  double zeros_required = kAbsent;                                           // of the chosen bound, had the candidate been all zeros
   double max_error = 0, rms_error = 0;                                       // absolute, over elements finite on both sides
   double rms_reference = 0;                                                  // over references the format can hold
   // 99.9th percentile of excess / unit of the chosen bound: at most 6.1 % above it, and never above the largest. Below 2^-16
@@ -58,7 +58,7 @@ struct Comparison {
 };
 
 // candidate: components of `dtype` (float, complex); reference, and the units: one double a component; Error `bad_length`.
-// `chosen` selects the bound of p999 and worst. threads > 1 splits the elements; the result does not depend on it.
+// `chosen` selects the bound of zeros_required, p999 and worst. threads > 1 splits the elements; the result does not depend on it.
 Comparison compare(DType dtype, std::span<const std::byte> candidate, std::span<const double> reference, const Units& units,
                    Bound chosen, int threads = 1);
 

@@ -7,6 +7,11 @@
 
 namespace driftgate {
 
+// For a function that has a twin for wider registers: the same arithmetic, without fused multiply-add, and so the same bits.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define DRIFTGATE_AVX2 gnu::target("avx2"), gnu::flatten
+#endif
+
 inline constexpr int kLanes = 8;
 inline constexpr std::uint64_t kMagnitude = ~std::uint64_t{0} >> 1;
 

@@ -25,6 +25,7 @@ struct Task {
   double half_ulp = 0;                           // of 1
   double least_half_ulp = 0;                     // of the subnormals; half of f64's is less than any double, and 0
   double always_allowed = 0;                     // the smallest subnormal's half, and what may be flushed
+  std::int64_t above_p999 = 0;                   // how many may be larger than the 99.9th percentile
   double general_floor = 0;                      // (0.1·u·rms(r))² + (0.25·rms(S))²
 };
 
@@ -34,11 +35,16 @@ struct Tally {
   std::int64_t nan_mismatch = 0, reference_nan = 0;
   std::int64_t finite = 0;                       // elements whose error counts
   double max_error = 0;
-  std::array<double, kBounds> square{}, zeros_square{};      // the largest (excess / unit)²
+  std::array<double, kBounds> square{};          // the largest (excess / unit)²
+  double zeros_square = 0;                       // the chosen bound's, had the candidate been all zeros
   std::int64_t worst = -1;                       // where the chosen bound's largest stands
   std::array<std::int64_t, kUlpBins> ulps{};
   std::array<std::array<std::int64_t, kRatioBins>, kTables> ratios{};
+  // Ratios below this edge cannot move the percentile: enough larger ones were seen. They may stand in the first bin.
+  double rank_edge = 0;
+  std::int64_t ranked = 0;                       // blocks
 
+  void block_ranked(std::int64_t above_p999);    // moves the edge from time to time
   void add(const Tally& later, Bound chosen);
 };
 

@@ -73,7 +73,7 @@ Json to_json(const OutputRecord& output) {
       {"name", output.name}, {"dtype", output.dtype}, {"shape", output.shape}, {"bound", name(output.bound)}, {"n", c.count}};
   put_all(object, kCountKeys, c);
   put_bounds(object, "req", c.required);
-  put_bounds(object, "zeros", c.zeros_required);
+  put(object, "zeros", c.zeros_required, kAbsent);
   put_all(object, kErrorKeys, c);
   if (c.worst >= 0) object["worst"] = {c.worst, number(c.worst_got), number(c.worst_want)};
   Json bins = histogram(c.ulp_histogram);
@@ -168,7 +168,7 @@ OutputRecord read_output(LineReader& in) {
     else if (key == "req")
       c.required = read_bounds(in);
     else if (key == "zeros")
-      c.zeros_required = read_bounds(in);
+      c.zeros_required = in.measure();
     else if (key == "worst")
       read_worst(in, c);
     else if (key == "ulp")

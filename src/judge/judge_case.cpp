@@ -26,7 +26,7 @@ struct Judged {
   Tier asked;
   double strict_limit, limit, required;
 
-  bool zeros_pass() const { return output->comparison.zeros_required[static_cast<std::size_t>(output->bound)] <= limit; }
+  bool zeros_pass() const { return output->comparison.zeros_required <= limit; }
   bool within() const { return required <= limit; }
   bool nonfinite() const { return output->comparison.nonfinite_mismatch > 0 || !std::isfinite(required); }
   bool near_golden() const { return !output->golden || output->golden->direct <= limit + output->golden->required; }

@@ -50,7 +50,7 @@ inline OutputRecord output_of(Bound bound, double required, const std::string& n
   output.bound = bound;
   output.comparison.count = 8;
   output.comparison.required[b] = required;
-  output.comparison.zeros_required[b] = 1e9;
+  output.comparison.zeros_required = 1e9;
   output.golden.emplace();
   output.golden->required = bound == Bound::exact ? 0 : 1;
   output.golden->direct = required;

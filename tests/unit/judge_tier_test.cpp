@@ -96,7 +96,7 @@ TEST(JudgeTier, ExactOutputIsNeverLoosened) {
 
 TEST(JudgeTier, ZerosAreTriedAtTheTierAsked) {
   OutputRecord output = output_of(Bound::general, 1);
-  output.comparison.zeros_required[static_cast<std::size_t>(Bound::general)] = 1e4;
+  output.comparison.zeros_required = 1e4;
   EXPECT_EQ(verdict(judge_one(record_of(id_of("softmax", "fp16"), {output}), row_of("softmax", 4))), "pass");
   EXPECT_EQ(verdict(judge_one(record_of(id_of("softmax", "fp16"), {output}), loose_row())), "untrusted zeros_would_pass");
 }
