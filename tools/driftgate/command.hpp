@@ -27,6 +27,7 @@ struct Selection {
   std::string tier = "standard", shard = "0/1", level = "op";
   void add_to(CLI::App& command);
   Filter filter() const;                                // Error for an unknown policy, tier, level or shard
+  Filter canonical() const;                             // the same without twins
 };
 
 // A subcommand sets the function that runs it.
