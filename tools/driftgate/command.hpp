@@ -45,6 +45,7 @@ void add_mutants(CLI::App& app, Run& run);
 void add_measure(CLI::App& app, Run& run);
 void add_docs(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run);
+void add_edges(CLI::App& app, Run& run);
 
 // Evidence folders named on the command line, read, merged, judged.
 struct EvidenceArguments {

@@ -29,6 +29,7 @@ int run_command_line(int argc, char** argv) {
   add_measure(app, run);
   add_docs(app, run);
   add_doctor(app, run);
+  add_edges(app, run);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
