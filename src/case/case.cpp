@@ -175,6 +175,7 @@ void Suite::for_each(const Filter& filter, const std::function<void(const Case&)
     if (!allows(filter.families, row.family)) continue;
     for (std::uint32_t op = 0; op < row.ops.size(); ++op) {
       for (const ArgumentSet& set : row.cases) {
+        if (set.tier > filter.tier) continue;
         for (const Policy policy : set.policies) {
           for (const Direction direction : row.directions) offer({&row, &set, op, policy, direction});
         }

@@ -37,6 +37,8 @@ struct Case {
   std::string id() const;
   std::string input_key() const;                                             // "softmax.int/wide": the inputs depend on nothing else
   Bound bound() const { return row->bound(direction); }
+  // Its outputs are compared with a reference and a golden: all but cases that raise and statistical ones.
+  bool compared() const { return !arguments->raises && !arguments->law; }
   bool smoke() const;                                                        // first argument set of a smoke row
 };
 
@@ -46,6 +48,7 @@ struct Filter {
   std::vector<std::string> globs, families;
   std::vector<Policy> policies;
   bool smoke_only = false;
+  CaseTier tier = CaseTier::standard;                                        // the latest that is listed
   int shard = 0, shards = 1;                                                 // every shards-th case, by position
 };
 bool glob_match(std::string_view pattern, std::string_view text);

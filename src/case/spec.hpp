@@ -25,7 +25,11 @@
 //   "inert": ["bias"]             tensor arguments that must not change the result (an operand under beta = 0)
 //   "smoke": true                 its first case belongs to the smoke tier
 //   "why": "…"
-// Inside one case, the keys "why", "terms", "square_weight" and "policies" override the row's.
+// Inside one case, the keys "why", "terms", "square_weight" and "policies" override the row's. Three more belong to a case alone:
+//   "raises": true                the call must raise an error, on the device as in the reference; there are no outputs
+//   "tier": "full"                runs only when that tier is asked for: "full" (slow), "large" (past 2^31 elements)
+//   "statistical": {"law": "uniform", "low": 0, "high": 1}
+//                                 the law of the samples (compare/statistics.hpp), of the bound "statistical", which needs it
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -36,14 +40,16 @@
 #include <vector>
 
 #include "case/fill.hpp"
+#include "case/law.hpp"
 #include "json.hpp"
 
 namespace driftgate {
 
 enum class Policy : std::uint8_t { fp32, fp16, bf16, amp_fp16, amp_bf16 };
 enum class Direction : std::uint8_t { forward, backward };
-enum class Bound : std::uint8_t { exact, pointwise, linear, general };
-inline constexpr int kBounds = 4;
+enum class Bound : std::uint8_t { exact, pointwise, linear, general, statistical };
+enum class CaseTier : std::uint8_t { standard, full, large };                // what runs at one tier runs at the later ones too
+inline constexpr int kBounds = 5;
 inline constexpr int kPolicies = 5;
 
 std::string_view name(Policy policy);
@@ -52,6 +58,7 @@ std::string_view name(Bound bound);
 Policy parse_policy(std::string_view text, const std::string& where);        // Error `bad_policy`
 Direction parse_direction(std::string_view text, const std::string& where);
 Bound parse_bound(std::string_view text, const std::string& where);
+CaseTier parse_case_tier(std::string_view text, const std::string& where);   // Error `bad_tier`
 DType dtype_of(Policy policy);                                               // of the policy's inputs (amp: f32)
 
 struct TensorArgument {
@@ -81,6 +88,9 @@ struct ArgumentSet {
   Terms terms;
   double square_weight = 1;
   std::vector<Policy> policies;
+  CaseTier tier = CaseTier::standard;
+  bool raises = false;
+  std::optional<Law> law;                                                    // of a statistical case
 };
 
 struct Row {

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::array<std::string_view, kPolicies> kPolicyNames = {"fp32", "fp16", "bf16", "amp_fp16", "amp_bf16"};
 constexpr std::array<std::string_view, 2> kDirectionNames = {"forward", "backward"};
-constexpr std::array<std::string_view, kBounds> kBoundNames = {"exact", "pointwise", "linear", "general"};
+constexpr std::array<std::string_view, kBounds> kBoundNames = {"exact", "pointwise", "linear", "general", "statistical"};
+constexpr std::array<std::string_view, 3> kTierNames = {"standard", "full", "large"};
 
 template <class Enum, std::size_t N>
 Enum parse(const std::array<std::string_view, N>& names, std::string_view text, const std::string& kind, const std::string& where) {
@@ -36,6 +37,10 @@ Direction parse_direction(std::string_view text, const std::string& where) {
 
 Bound parse_bound(std::string_view text, const std::string& where) {
   return parse<Bound>(kBoundNames, text, "bound", where);
+}
+
+CaseTier parse_case_tier(std::string_view text, const std::string& where) {
+  return parse<CaseTier>(kTierNames, text, "tier", where);
 }
 
 DType dtype_of(Policy policy) {

@@ -74,7 +74,7 @@ void Executor::forward_or_backward(const Prepared& c, const std::vector<at::Tens
     if (c.inputs[i].differentiated) leaves.push_back(tensor.requires_grad_(true));
     on_device.push_back(std::move(tensor));
   }
-  std::vector<at::Tensor> results = c.op->call(on_device, widen_);
+  std::vector<at::Tensor> results = c.op->call(on_device, widen_, device);
 
   if (!backward) {
     if (c.source.row->gather_indices) gather_indices(c, on_device.at(0), results);

@@ -27,9 +27,12 @@ class BoundOperator {
   explicit BoundOperator(const Case& c);
 
   const std::vector<TensorSlot>& slots() const { return slots_; }
-  // Calls with these tensors, one a slot. `widen` replaces floating dtype arguments by double (the reference of inexact ops).
-  // Returns every tensor of the result, lists flattened.
-  std::vector<at::Tensor> call(const std::vector<at::Tensor>& tensors, bool widen) const;
+  // Calls with these tensors, one a slot. `widen` replaces floating dtype arguments by double (the reference of inexact ops); a
+  // factory that the spec gives no device makes its tensors on `device`.
+  // Returns every tensor of the result, lists flattened and numbers as tensors without dims, then every argument that was written
+  // and is not among them.
+  std::vector<at::Tensor> call(const std::vector<at::Tensor>& tensors, bool widen, c10::Device device) const;
+  bool writes(std::size_t slot) const;                                   // in place: the schema says "(a!)"
   std::int64_t integer_argument(const std::string& name) const;          // a plain int argument, such as dim
 
  private:
@@ -38,6 +41,7 @@ class BoundOperator {
   torch::jit::Stack stack_;                             // every argument but the tensors
   std::vector<TensorSlot> slots_;
   std::vector<std::size_t> dtype_positions_;            // arguments that hold a floating dtype
+  std::vector<std::size_t> device_positions_;           // device arguments that the spec leaves open
 };
 
 }  // namespace driftgate

@@ -15,7 +15,7 @@ namespace {
 
 using BoundValues = std::array<double, kBounds>;
 
-constexpr std::array<std::string_view, kBounds> kBoundKeys = {"e", "p", "l", "g"};  // exact, pointwise, linear, general
+constexpr std::array<std::string_view, kBounds> kBoundKeys = {"e", "p", "l", "g", "s"};  // as in case/spec.hpp
 
 // The numbers of a record that are read and written alike.
 template <class Record, class Number>

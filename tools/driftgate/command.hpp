@@ -43,6 +43,7 @@ void add_golden(CLI::App& app, Run& run, const std::string& program);
 void add_mutants(CLI::App& app, Run& run);
 void add_measure(CLI::App& app, Run& run);
 void add_docs(CLI::App& app, Run& run);
+void add_coverage(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run);
 
 // Evidence folders named on the command line, read, merged, judged.

@@ -2,18 +2,22 @@
 
 #include "command.hpp"
 #include "json.hpp"
+#include "report/coverage.hpp"
 #include "report/table_doc.hpp"
+#include "version.hpp"
 
 namespace driftgate {
 namespace {
 
 struct Docs {
   Common common;
-  std::filesystem::path out = "docs";
+  std::filesystem::path out = "docs", data = std::filesystem::path(std::string(kSourceDir)) / "data";
 
   int run() const {
-    write_text(out / "tolerances.md", tolerance_document(ToleranceTable::load(common.tolerances), Suite::load(common.cases)));
-    std::printf("%s\n", (out / "tolerances.md").c_str());
+    const Suite suite = Suite::load(common.cases);
+    write_text(out / "tolerances.md", tolerance_document(ToleranceTable::load(common.tolerances), suite));
+    write_text(out / "coverage.md", coverage_document(coverage_of(suite, data)));
+    std::printf("%s\n%s\n", (out / "tolerances.md").c_str(), (out / "coverage.md").c_str());
     return kSound;
   }
 };

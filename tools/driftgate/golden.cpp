@@ -20,6 +20,7 @@ struct Golden {
 
   std::vector<Case> cases(const Suite& suite) const {
     std::vector<Case> chosen = suite.select(selection.filter());
+    std::erase_if(chosen, [](const Case& c) { return !c.compared(); });
     if (chosen.empty()) throw Error("usage", "golden", "no case matches", "see `driftgate list`");
     return chosen;
   }
