@@ -23,6 +23,7 @@
 //   "indices": "gather"           the integer output is compared by gather(self, dim, indices): ties may be ordered freely
 //   "repeat": "within_limit"      two runs may differ in bits (atomics) but not by more than the limit; default "bitwise"
 //   "inert": ["bias"]             tensor arguments that must not change the result (an operand under beta = 0)
+//   "as_it_is": ["inv_scale"]     tensor arguments that the operator wants in their own dtype: the reference does not widen them
 //   "smoke": true                 its first case belongs to the smoke tier
 //   "why": "…"
 // Inside one case, the keys "why", "terms", "square_weight" and "policies" override the row's. Three more belong to a case alone:
@@ -100,6 +101,7 @@ struct Row {
   std::vector<Direction> directions;
   std::optional<std::vector<std::string>> grad;
   std::vector<std::string> inert;                                            // arguments that must not matter
+  std::vector<std::string> as_it_is;                                         // arguments that the reference does not widen
   Allowance allow, allow_backward;
   bool signed_zero = false, gather_indices = false, repeat_bitwise = true, smoke = false;
   std::string why;

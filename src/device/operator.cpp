@@ -102,6 +102,12 @@ class Converter {
       for (const Json& item : items) out.push_back(boolean(item));
       return out;
     }
+    if (element->kind() == c10::TypeKind::NumberType) {
+      c10::List<c10::Scalar> out;
+      for (const Json& item : items) out.push_back(scalar(item));
+      return out;
+    }
+    if (element->kind() == c10::TypeKind::TensorType && value.is_array() && value.empty()) return c10::List<at::Tensor>();
     throw bad("a list of " + element->str() + " cannot be given by a spec");
   }
 

@@ -25,8 +25,9 @@ struct Judged {
   const OutputRecord* output;
   Tier asked;
   double strict_limit, limit, required;
+  bool empty_due;                                       // an input without elements: shape and type are the result
 
-  bool zeros_pass() const { return output->comparison.zeros_required <= limit; }
+  bool zeros_pass() const { return output->comparison.zeros_required <= limit && !(empty_due && output->comparison.count == 0); }
   bool within() const { return required <= limit; }
   bool nonfinite() const { return output->comparison.nonfinite_mismatch > 0 || !std::isfinite(required); }
   bool near_golden() const { return !output->golden || output->golden->direct <= limit + output->golden->required; }
@@ -38,6 +39,13 @@ struct Judged {
     return integral || output->golden->reference_gap <= (output->bound == Bound::exact ? 0 : kReferenceGap);
   }
 };
+
+bool has_empty_input(const Case& c) {
+  return std::any_of(c.arguments->arguments.begin(), c.arguments->arguments.end(), [](const auto& argument) {
+    const auto* tensor = std::get_if<TensorArgument>(&argument.second);
+    return tensor && numel(tensor->shape) == 0;
+  });
+}
 
 // A row speaks of the case's bound. An exact output beside others (indices, a mask) counts differing elements: none may differ.
 Judged judge_output(const OutputRecord& output, const Case& c, const ToleranceRow& row) {
@@ -51,7 +59,7 @@ Judged judge_output(const OutputRecord& output, const Case& c, const ToleranceRo
     if (row.tier == Tier::loose || golden_is_loose) asked = Tier::loose;
   }
   return {&output, asked, strict, asked == Tier::loose ? loose : strict,
-          output.comparison.required[static_cast<std::size_t>(output.bound)]};
+          output.comparison.required[static_cast<std::size_t>(output.bound)], has_empty_input(c)};
 }
 
 struct Outcome {

@@ -15,6 +15,7 @@ struct PreparedInput {
   Buffer buffer;                                        // in the dtype of the case
   bool floating = false;                                // moves by a rounding in the perturbed references (float or complex)
   bool differentiated = false;
+  bool as_it_is = false;                                // the reference does not widen it: the operator wants its dtype
 };
 
 struct Prepared {
