@@ -245,7 +245,7 @@ void ReferenceMaker::find_inert(Reference& reference) {
   }
   const std::vector<std::string>& due = prepared_.source.row->inert;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (std::find(due.begin(), due.end(), prepared_.inputs[i].name) != due.end()) continue;
+    if (inputs_[i].numel() == 0 || std::find(due.begin(), due.end(), prepared_.inputs[i].name) != due.end()) continue;
     std::vector<at::Tensor> inputs = inputs_;
     inputs[i] = moves(inputs[i]) ? edited(inputs[i], i, [](std::size_t, std::size_t, double value) { return other_value(value); })
                                  : other_integers(inputs[i]);
