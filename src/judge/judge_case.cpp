@@ -41,9 +41,11 @@ struct Judged {
 };
 
 bool has_empty_input(const Case& c) {
-  return std::any_of(c.arguments->arguments.begin(), c.arguments->arguments.end(), [](const auto& argument) {
-    const auto* tensor = std::get_if<TensorArgument>(&argument.second);
-    return tensor && numel(tensor->shape) == 0;
+  const auto empty = [](const TensorArgument& tensor) { return numel(tensor.shape) == 0; };
+  return std::any_of(c.arguments->arguments.begin(), c.arguments->arguments.end(), [&](const auto& argument) {
+    if (const auto* tensor = std::get_if<TensorArgument>(&argument.second)) return empty(*tensor);
+    const auto* list = std::get_if<std::vector<TensorArgument>>(&argument.second);
+    return list && std::any_of(list->begin(), list->end(), empty);
   });
 }
 

@@ -27,19 +27,20 @@ struct CoverageCommand {
     return coverage.stale.empty() ? kSound : kDrift;
   }
 
-  // One case for each operator of the target that no case calls by name.
+  // For each operator that is not public, the first case of another operator that reaches it.
   void write_trace(const Suite& suite) const {
     set_numeric_flags(false);
     std::map<std::string, std::string> found;
     std::set<std::string> wanted;
     for (const CoveredOp& op : coverage_of(suite, data).ops)
-      if (op.how != Covered::called) wanted.insert(op.op);
+      if (op.group != "public") wanted.insert(op.op);
     Filter filter;
     filter.policies = {Policy::fp32};
     for (const Case& c : suite.select(filter)) {
       if (!c.compared()) continue;
+      if (wanted.empty()) break;
       for (const std::string& op : traced_operators(c))
-        if (wanted.erase(op) > 0) found.emplace(op, c.id());
+        if (op != c.op_name().substr(0, c.op_name().find('.')) && wanted.erase(op) > 0) found.emplace(op, c.id());
     }
     std::string text = "op\tcase\n";
     for (const auto& [op, id] : found) text += op + "\t" + id + "\n";
