@@ -100,7 +100,7 @@ Coverage coverage_of(const Suite& suite, const std::filesystem::path& data) {
   document.finish();
 
   for (const auto& fields : read_table(data / "coverage_target_2.13.tsv", 4)) {
-    CoveredOp op{fields[0], fields[1], fields[2], fields[3], Covered::missing, "", ""};
+    CoveredOp op{fields[0], fields[1], fields[2], fields[3], Covered::missing, "", "", ""};
     for (const std::string& form : forms(op.op))
       if (const auto found = called.find(form); op.by.empty() && found != called.end()) op.by = found->second;
     if (const auto seen = reached.extract(op.op); !seen.empty() && op.group != "public") op.traced = seen.mapped();
