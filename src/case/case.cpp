@@ -179,12 +179,11 @@ Suite::Suite(std::vector<Row> rows, Forms forms) : rows_(std::move(rows)) {
                       "give one of the two argument sets another name");
         }
         const bool smoke = row.smoke && &set == &row.cases.front();
-        Entry entry{&row, &set, op, smoke ? SuiteTier::smoke : SuiteTier::standard,
-                    twinned.count(&set) ? SuiteTier::standard : SuiteTier::full, {}, {}};
+        Entry entry{&row, &set, op, smoke ? SuiteTier::smoke : set.tier, std::max(set.tier, twinned.count(&set) ? SuiteTier::standard : SuiteTier::full), {}, {}};
         const std::vector<std::string>& roads = forms[key];
         for (const Direction direction : row.directions) {
           std::vector<Twin>& twins = direction == Direction::forward ? entry.forward : entry.backward;
-          twins = twins_of(row, set, direction, roads);
+          twins = twins_of(row, row.ops[op], set, direction, roads);
           const std::string prefix = fmt::format("{}/{}/", key, name(direction));
           twins.erase(std::remove_if(twins.begin(), twins.end(), [&](const Twin& twin) {
             return twin.kind != TwinKind::canonical && std::any_of(row.no_twins.begin(), row.no_twins.end(), [&](const std::string& glob) { return glob_match(glob, prefix + twin.name); });

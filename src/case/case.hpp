@@ -41,6 +41,8 @@ struct Case {
   std::string id() const;
   std::string input_key() const;                                             // "softmax.int/wide": the inputs depend on nothing else
   Bound bound() const { return row->bound(direction); }
+  // Its outputs are compared with a reference and a golden: all but cases that raise and statistical ones.
+  bool compared() const { return !arguments->raises && !arguments->law; }
 };
 
 // Which cases a command works on. Empty lists mean all. A glob ('*', '?') is matched against the whole id, or, without '/',

@@ -110,6 +110,12 @@ bool read_overridable(const std::string& key, const Json& value, const std::stri
   return true;
 }
 
+// A key whose only use is to be there.
+bool read_true(const Json& value, const std::string& where) {
+  if (value == true) return true;
+  throw Error("bad_value", where, "can only be true", "leave the key out");
+}
+
 ArgumentSet read_case(const std::string& name, const Json& value, Overridable defaults, const std::string& where) {
   if (!value.is_object()) throw Error("wrong_type", where, "must be an object of arguments");
   ArgumentSet set;
@@ -119,6 +125,9 @@ ArgumentSet read_case(const std::string& name, const Json& value, Overridable de
     const std::string at = where + "." + key;
     if (read_overridable(key, item, at, defaults)) continue;
     if (key == "why") set.why = checked_why(item, at);
+    else if (key == "tier") set.tier = parse_suite_tier(text_of(item, at), at);
+    else if (key == "raises") set.raises = read_true(item, at);
+    else if (key == "statistical") set.law = Law::parse(item, at);
     else set.arguments.emplace_back(checked_argument(key, at), read_argument(item, at));
   }
   if (set.arguments.empty()) throw Error("empty_list", where, "the case has no arguments");
@@ -158,6 +167,19 @@ void read_bound(ObjectReader& reader, Row& row) {
   both.finish();
 }
 
+// Samples are judged by a law, forward; nothing else is.
+void check_law(const Row& row, const std::string& where) {
+  const bool statistical = row.bound_forward == Bound::statistical;
+  if (row.bound_backward == Bound::statistical && row.directions != std::vector{Direction::forward}) {
+    throw Error("bad_value", where, "the statistical bound has no backward direction");
+  }
+  for (const ArgumentSet& set : row.cases) {
+    if (set.law.has_value() != statistical) {
+      throw Error("bad_value", where + "." + set.name, "the key \"statistical\" and the bound \"statistical\" need each other");
+    }
+  }
+}
+
 // A misspelt name in `grad` would drop a gradient without a word.
 void check_grad(const Row& row, const std::string& where) {
   for (const std::string& name : row.grad.value_or(std::vector<std::string>())) {
@@ -186,6 +208,7 @@ Row read_row(const Json& document, const std::string& file, const std::string& w
   row.repeat_bitwise = !read_word(reader, "repeat", "within_limit", "bitwise");
   row.inert = reader.strings("inert", {});
   row.no_twins = reader.strings("no_twins", {});
+  row.as_it_is = reader.strings("as_it_is", {});
   row.smoke = reader.boolean("smoke", false);
   row.why = read_why(reader);
   reader.at("policies");
@@ -200,6 +223,7 @@ Row read_row(const Json& document, const std::string& file, const std::string& w
   reader.finish();
   if (row.cases.empty()) throw Error("empty_list", reader.where("cases"), "the row has no cases");
   check_grad(row, reader.where("grad"));
+  check_law(row, reader.where("cases"));
   return row;
 }
 

@@ -25,9 +25,14 @@
 //   "inert": ["bias"]             tensor arguments that must not change the result (an operand under beta = 0)
 //   "no_twins": ["nll_loss2d/*/backward/permuted_self"]   globs of op/set/direction/twin: what the operator does not take, by contract or by an
 //                                 error of its own on the CPU
+//   "as_it_is": ["inv_scale"]     tensor arguments that the operator wants in their own dtype: the reference does not widen them
 //   "smoke": true                 its first case belongs to the smoke tier
 //   "why": "…"
-// Inside one case, the keys "why", "terms", "square_weight" and "policies" override the row's.
+// Inside one case, the keys "why", "terms", "square_weight" and "policies" override the row's. Three more belong to a case alone:
+//   "raises": true                the call must raise an error, on the device as in the reference; there are no outputs
+//   "tier": "full"                runs only when that tier is asked for: "full" (slow), "large" (past 2^31 elements)
+//   "statistical": {"law": "uniform", "low": 0, "high": 1}
+//                                 the law of the samples (compare/statistics.hpp), of the bound "statistical", which needs it
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -38,15 +43,16 @@
 #include <vector>
 
 #include "case/fill.hpp"
+#include "case/law.hpp"
 #include "json.hpp"
 
 namespace driftgate {
 
 enum class Policy : std::uint8_t { fp32, fp16, bf16, amp_fp16, amp_bf16 };
 enum class Direction : std::uint8_t { forward, backward };
-enum class SuiteTier : std::uint8_t { smoke, standard, full, large };         // each holds the ones before it, but for large
-enum class Bound : std::uint8_t { exact, pointwise, linear, general };
-inline constexpr int kBounds = 4;
+enum class SuiteTier : std::uint8_t { smoke, standard, full, large };         // each holds the ones before it
+enum class Bound : std::uint8_t { exact, pointwise, linear, general, statistical };
+inline constexpr int kBounds = 5;
 inline constexpr int kPolicies = 5;
 
 std::string_view name(Policy policy);
@@ -86,6 +92,9 @@ struct ArgumentSet {
   Terms terms;
   double square_weight = 1;
   std::vector<Policy> policies;
+  SuiteTier tier = SuiteTier::standard;
+  bool raises = false;
+  std::optional<Law> law;                                                    // of a statistical case
 };
 
 struct Row {
@@ -96,6 +105,7 @@ struct Row {
   std::optional<std::vector<std::string>> grad;
   std::vector<std::string> inert;                                            // arguments that must not matter
   std::vector<std::string> no_twins;
+  std::vector<std::string> as_it_is;                                         // arguments that the reference does not widen
   Allowance allow, allow_backward;
   bool signed_zero = false, gather_indices = false, repeat_bitwise = true, smoke = false;
   std::string why;

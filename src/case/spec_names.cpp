@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, kPolicies> kPolicyNames = {"fp32", "fp16", "bf16", "amp_fp16", "amp_bf16"};
 constexpr std::array<std::string_view, 2> kDirectionNames = {"forward", "backward"};
-constexpr std::array<std::string_view, kBounds> kBoundNames = {"exact", "pointwise", "linear", "general"};
+constexpr std::array<std::string_view, kBounds> kBoundNames = {"exact", "pointwise", "linear", "general", "statistical"};
 constexpr std::array<std::string_view, 4> kTierNames = {"smoke", "standard", "full", "large"};
 
 template <class Enum, std::size_t N>

@@ -53,6 +53,12 @@ bool has_layout(TwinKind kind, const Shape& shape) {
   return kind != TwinKind::slice || shape.size() >= 2;
 }
 
+// In-place and fused operators and out= overloads: aten::add_.Tensor, aten::_fused_adam_, aten::eye.m_out.
+bool writes_operands(std::string_view op) {
+  const std::size_t end = op.find('.');
+  return op.substr(0, end).back() == '_' || op.substr(op.size() - 3) == "out";
+}
+
 bool differentiated(const Row& row, const Operand& operand) {
   if (!floating(*operand.tensor)) return false;
   if (!row.grad) return !operand.tensor->dtype;
@@ -70,12 +76,12 @@ class Maker {
   std::vector<Twin> twins_ = {Twin{}};
 };
 
-void add_layouts(const std::vector<Operand>& operands, Maker& make) {
+void add_layouts(const std::vector<Operand>& operands, bool written, Maker& make) {
   for (const auto& [name, tensor] : operands) {
     for (const auto& [kind, word] : kLayouts)
       if (has_layout(kind, tensor->shape)) make.add(kind, word, name);
     const bool free = std::find(kFreeFills.begin(), kFreeFills.end(), tensor->fill.domain) != kFreeFills.end();
-    if (free && floating(*tensor) && !tensor->shape.empty() && tensor->shape[0] > 1 && numel(tensor->shape) > 0)
+    if (free && !written && floating(*tensor) && !tensor->shape.empty() && tensor->shape[0] > 1 && numel(tensor->shape) > 0)
       make.add(TwinKind::expanded, "expanded", name);
   }
 }
@@ -140,13 +146,14 @@ std::string to_text(const Forms& forms) {
   return text;
 }
 
-std::vector<Twin> twins_of(const Row& row, const ArgumentSet& set, Direction direction, const std::vector<std::string>& roads) {
-  const std::vector<Operand> all = operands(set);
+std::vector<Twin> twins_of(const Row& row, std::string_view op, const ArgumentSet& set, Direction direction, const std::vector<std::string>& roads) {
   Maker make;
-  add_layouts(all, make);
+  if (set.raises || set.law) return make.take();         // nothing to compare
+  const std::vector<Operand> all = operands(set);
+  add_layouts(all, writes_operands(op), make);
   if (direction == Direction::forward) {
     add_roads(roads, make);
-    make.add(TwinKind::inputs_kept, "inputs_kept");
+    if (!writes_operands(op)) make.add(TwinKind::inputs_kept, "inputs_kept");
     const bool gradients = std::any_of(all.begin(), all.end(), [&](const Operand& operand) { return differentiated(row, operand); }) &&
                            std::find(row.directions.begin(), row.directions.end(), Direction::backward) != row.directions.end();
     if (gradients) make.add(TwinKind::grad_mode, "grad_mode");

@@ -44,7 +44,8 @@ inline constexpr std::string_view kFormsFile = "forms.tsv";
 Forms read_forms(const std::filesystem::path& directory);                    // empty without the file; Error `bad_forms`
 std::string to_text(const Forms& forms);                                     // sorted
 
-// All twins of an argument set in one direction, canonical first. `roads`: its line in the forms, or nothing.
-std::vector<Twin> twins_of(const Row& row, const ArgumentSet& set, Direction direction, const std::vector<std::string>& roads);
+// All twins of an op ("aten::add.Tensor") and an argument set in one direction, canonical first. `roads`: its line in the forms, or
+// nothing.
+std::vector<Twin> twins_of(const Row& row, std::string_view op, const ArgumentSet& set, Direction direction, const std::vector<std::string>& roads);
 
 }  // namespace driftgate

@@ -46,7 +46,7 @@ struct Comparison {
   std::int64_t count = 0;                                                    // components compared
   std::int64_t differing = 0;                                                // bits differ (by the exact rule)
   std::int64_t nonfinite_mismatch = 0;                                       // NaN against number
-  std::array<double, kBounds> required = {kAbsent, kAbsent, kAbsent, kAbsent};
+  std::array<double, kBounds> required = {kAbsent, kAbsent, kAbsent, kAbsent, kAbsent};
   double zeros_required = kAbsent;                                           // of the chosen bound, had the candidate been all zeros
   double max_error = 0, rms_error = 0;                                       // absolute, over elements finite on both sides
   double rms_reference = 0;                                                  // over references the format can hold

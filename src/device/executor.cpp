@@ -90,7 +90,7 @@ void Executor::forward(const Prepared& c, const std::vector<at::Tensor>& inputs,
     outs.push_back(lay_out(at::zeros_like(out), out.dim() == 0 ? Layout::offset : road.out_layout, torch_device(device_)));
     targets.push_back(outs.back().view);
   }
-  std::vector<at::Tensor> results = c.op->call(call.operands, widen_, targets);
+  std::vector<at::Tensor> results = c.op->call(call.operands, widen_, torch_device(device_), targets);
   if (c.source.row->gather_indices) gather_indices(c, call.operands.at(0), results);
   synchronize(device_);
   for (std::size_t i = 0; i < results.size(); ++i)
@@ -108,7 +108,7 @@ void Executor::backward(const Prepared& c, const std::vector<at::Tensor>& inputs
                         Observation& into) const {
   const c10::AutoGradMode grad_mode(true);
   const Call call = place(c, inputs, road);
-  const std::vector<at::Tensor> results = c.op->call(call.operands, widen_, {});
+  const std::vector<at::Tensor> results = c.op->call(call.operands, widen_, torch_device(device_));
   std::vector<at::Tensor> roots, gradients;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!differentiable(results[i])) continue;

@@ -43,6 +43,7 @@ class Executor {
  public:
   explicit Executor(Device device, bool widen = false) : device_(device), widen_(widen) {}
 
+  Device device() const { return device_; }
   // Runs the case on `inputs` (CPU tensors, one a slot; never changed) and waits for the results. Never throws for what the
   // device does: an unsupported operator, an error and an exhausted memory are stages.
   Observation run(const Prepared& c, const std::vector<at::Tensor>& inputs, const Upstream& upstream,

@@ -59,7 +59,7 @@ at::Tensor gaps(std::int64_t extent, c10::ScalarType dtype) {
 
 LaidOut lay_out(const at::Tensor& values, Layout layout, c10::Device device) {
   const c10::AutoGradMode off(false);
-  if (layout == Layout::contiguous) return {values.to(device, values.scalar_type(), /*non_blocking=*/false, /*copy=*/true), {}};
+  if (layout == Layout::contiguous || values.numel() == 0) return {values.to(device, values.scalar_type(), /*non_blocking=*/false, /*copy=*/true), {}};
   const Geometry geometry = geometry_of(values.sizes().vec(), layout);
   at::Tensor parent = gaps(geometry.extent, values.scalar_type());
   if (layout == Layout::expanded) parent.copy_(values[0].flatten());

@@ -103,6 +103,12 @@ class Converter {
       for (const Json& item : items) out.push_back(boolean(item));
       return out;
     }
+    if (element->kind() == c10::TypeKind::NumberType) {
+      c10::List<c10::Scalar> out;
+      for (const Json& item : items) out.push_back(scalar(item));
+      return out;
+    }
+    if (element->kind() == c10::TypeKind::TensorType && value.is_array() && value.empty()) return c10::List<at::Tensor>();
     throw bad("a list of " + element->str() + " cannot be given by a spec");
   }
 
@@ -173,6 +179,7 @@ BoundOperator::BoundOperator(const Case& c, Form form)
     const auto given = std::find_if(c.arguments->arguments.begin(), c.arguments->arguments.end(),
                                     [&](const auto& pair) { return pair.first == formal.name(); });
     if (given == c.arguments->arguments.end()) {
+      if (formal.name() == "device" && formal.real_type()->str().find("Device") != std::string::npos) device_positions_.push_back(i);
       if (formal.default_value()) stack_.push_back(*formal.default_value());
       else if (formal.type()->kind() == c10::TypeKind::OptionalType) stack_.emplace_back();
       else throw Error("bad_argument", where_ + "." + formal.name(), "the operator needs this argument");
@@ -194,13 +201,21 @@ BoundOperator::BoundOperator(const Case& c, Form form)
       if (is_dtype && c10::isFloatingType(static_cast<c10::ScalarType>(stack_.back().toInt()))) dtype_positions_.push_back(i);
     }
   }
+  if (slots_.empty() && device_positions_.empty())
+    throw Error("bad_argument", where_, "the operator has no tensor: nothing would run on the device");
   if (used != c.arguments->arguments.size())
     for (const auto& [argument, value] : c.arguments->arguments)
       if (!schema.argumentIndexWithName(argument))
         throw Error("bad_argument", where_ + "." + argument, "the operator has no such argument", "its schema is " + c10::toString(schema));
 }
 
-std::vector<at::Tensor> BoundOperator::call(const std::vector<at::Tensor>& tensors, bool widen, const std::vector<at::Tensor>& outs) const {
+bool BoundOperator::writes(std::size_t slot) const {
+  const c10::AliasInfo* alias = handle_.schema().arguments()[slots_[slot].argument].alias_info();
+  return alias && alias->isWrite();
+}
+
+std::vector<at::Tensor> BoundOperator::call(const std::vector<at::Tensor>& tensors, bool widen, c10::Device device,
+                                            const std::vector<at::Tensor>& outs) const {
   torch::jit::Stack stack = stack_;
   for (std::size_t i = 0; i < out_positions_.size(); ++i) stack[out_positions_[i]] = outs.at(i);
   for (std::size_t s = 0; s < slots_.size(); ++s) {
@@ -217,6 +232,7 @@ std::vector<at::Tensor> BoundOperator::call(const std::vector<at::Tensor>& tenso
   }
   if (widen)
     for (const std::size_t position : dtype_positions_) stack[position] = static_cast<std::int64_t>(c10::kDouble);
+  for (const std::size_t position : device_positions_) stack[position] = device;
   handle_.callBoxed(stack);
 
   std::vector<at::Tensor> results;
@@ -224,6 +240,11 @@ std::vector<at::Tensor> BoundOperator::call(const std::vector<at::Tensor>& tenso
     if (value.isTensor()) results.push_back(value.toTensor());
     else if (value.isTensorList())
       for (const at::Tensor& tensor : value.toTensorVector()) results.push_back(tensor);
+    else if (value.isScalar()) results.push_back(at::scalar_tensor(value.toScalar(), value.toScalar().type()));
+  }
+  for (std::size_t s = 0; s < slots_.size(); ++s) {
+    const auto returned = [&](const at::Tensor& result) { return result.is_same(tensors[s]); };
+    if (writes(s) && std::none_of(results.begin(), results.end(), returned)) results.push_back(tensors[s]);
   }
   return results;
 }

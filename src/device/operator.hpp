@@ -32,9 +32,12 @@ class BoundOperator {
   explicit BoundOperator(const Case& c, Form form = Form::functional);     // Error `unknown_op` where there is no such form
 
   const std::vector<TensorSlot>& slots() const { return slots_; }
-  // Calls with these tensors, one a slot. `widen` replaces floating dtype arguments by double (the reference of inexact ops).
-  // `outs`: the results' tensors of an out= form. Returns every tensor of the result, lists flattened.
-  std::vector<at::Tensor> call(const std::vector<at::Tensor>& tensors, bool widen, const std::vector<at::Tensor>& outs = {}) const;
+  // Calls with these tensors, one a slot. `widen` replaces floating dtype arguments by double (the reference of inexact ops); a
+  // factory that the spec gives no device makes its tensors on `device`. `outs`: the results' tensors of an out= form.
+  // Returns every tensor of the result, lists flattened and numbers as tensors without dims, then every argument that was written
+  // and is not among them.
+  std::vector<at::Tensor> call(const std::vector<at::Tensor>& tensors, bool widen, c10::Device device, const std::vector<at::Tensor>& outs = {}) const;
+  bool writes(std::size_t slot) const;                                   // in place: the schema says "(a!)"
   const c10::OperatorHandle& handle() const { return handle_; }
   std::int64_t integer_argument(const std::string& name) const;          // a plain int argument, such as dim
 
@@ -45,6 +48,7 @@ class BoundOperator {
   std::vector<TensorSlot> slots_;
   std::vector<std::size_t> dtype_positions_;            // arguments that hold a floating dtype
   std::vector<std::size_t> out_positions_;
+  std::vector<std::size_t> device_positions_;           // device arguments that the spec leaves open
 };
 
 }  // namespace driftgate

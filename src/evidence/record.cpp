@@ -15,7 +15,7 @@ namespace {
 
 using BoundValues = std::array<double, kBounds>;
 
-constexpr std::array<std::string_view, kBounds> kBoundKeys = {"e", "p", "l", "g"};  // exact, pointwise, linear, general
+constexpr std::array<std::string_view, kBounds> kBoundKeys = {"e", "p", "l", "g", "s"};  // as in case/spec.hpp
 
 // The numbers of a record that are read and written alike.
 template <class Record, class Number>
@@ -37,8 +37,8 @@ constexpr std::array<Key<Comparison, double>, 4> kErrorKeys = {{{"max", &Compari
 constexpr std::array<Key<Comparison, std::int64_t>, 2> kCountKeys = {
     {{"differ", &Comparison::differing}, {"nonfinite", &Comparison::nonfinite_mismatch}}};
 
-constexpr std::array<std::string_view, 8> kStages = {"done",        "unsupported", "raised",    "out_of_memory",
-                                                     "wrong_shape", "crashed",     "timed_out", "no_reference"};
+constexpr std::array<std::string_view, 9> kStages = {"done",        "unsupported", "raised",    "out_of_memory",
+                                                     "wrong_shape", "side_effect", "crashed",     "timed_out", "no_reference"};
 
 void put(Json& object, std::string_view key, double value, double fresh) {
   const bool same = value == fresh || (std::isnan(value) && std::isnan(fresh));

@@ -108,6 +108,7 @@ std::vector<RowMutation> mutate_rows(const std::vector<Case>& cases, const Toler
   std::map<std::string, std::set<std::string>> families;
   for (std::size_t n = 0; n < cases.size(); ++n) {
     progress(n, cases.size());
+    if (!cases[n].compared()) continue;
     const ToleranceRow& row = table.row_for(cases[n]);
     families[row.name].insert(cases[n].row->family);
     mutate_case(cases[n], row, by_row[row.name]);

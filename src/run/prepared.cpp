@@ -17,9 +17,13 @@ Prepared prepare(const Case& c) {
     const DType dtype = slot.spec->dtype.value_or(policy);
     input.buffer = fill_tensor(slot.spec->fill, dtype, slot.spec->shape, prepared.key + "/" + slot.name);
     input.floating = is_float(dtype) || is_complex(dtype);
+    const auto named = [&](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), slot.name.substr(0, slot.name.find('.'))) != names.end();
+    };
+    input.as_it_is = named(c.row->as_it_is);
     const auto& grad = c.row->grad;
     input.differentiable = input.floating &&
-                           (grad ? std::find(grad->begin(), grad->end(), slot.name.substr(0, slot.name.find('.'))) != grad->end()
+                           (grad ? named(*grad)
                                  : !slot.spec->dtype.has_value() || slot.spec->dtype == policy);
     input.differentiated = input.differentiable && c.direction == Direction::backward;
     digests += hex(digest(input.buffer));

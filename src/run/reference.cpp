@@ -12,7 +12,8 @@ namespace {
 constexpr std::uint32_t kSignDraws = 8;
 constexpr std::size_t kMostCorners = 3;                 // 2^3 evaluations; more inputs fall back to random signs
 
-bool moves(const at::Tensor& tensor) { return tensor.is_floating_point() || tensor.is_complex(); }
+// What was widened moves by a rounding; what the operator wants as it is does not.
+bool moves(const at::Tensor& tensor) { return tensor.scalar_type() == c10::kDouble || tensor.scalar_type() == c10::kComplexDouble; }
 
 std::size_t components(const at::Tensor& tensor) {
   return static_cast<std::size_t>(tensor.numel()) * (tensor.is_complex() ? 2 : 1);
@@ -57,7 +58,7 @@ Units ReferenceOutput::units() const {
 
 ReferenceMaker::ReferenceMaker(const Prepared& prepared)
     : prepared_(prepared), executor_(Device::cpu, prepared.source.row->bound_forward != Bound::exact) {
-  for (const PreparedInput& input : prepared.inputs) inputs_.push_back(to_double_tensor(input.buffer));
+  for (const PreparedInput& input : prepared.inputs) inputs_.push_back(input.as_it_is ? to_tensor(input.buffer) : to_double_tensor(input.buffer));
 }
 
 at::Tensor ReferenceMaker::plain_upstream(std::size_t index, const at::Tensor& output) {
@@ -114,7 +115,8 @@ Reference ReferenceMaker::make() {
   }
   reference.ok = true;
   switch (row.bound(prepared_.source.direction)) {
-    case Bound::exact: break;
+    case Bound::exact:
+    case Bound::statistical: break;
     case Bound::pointwise: moving_inputs() <= kMostCorners ? add_corner_sensitivity(reference) : add_rms_sensitivity(reference); break;
     case Bound::linear: add_linear_units(reference); break;
     case Bound::general: add_rms_sensitivity(reference); break;
@@ -196,9 +198,11 @@ void ReferenceMaker::add_allowance(Reference& reference) {
   const Allowance& allow = backward ? row.allow_backward : row.allow;
   if (!allow.any()) return;
   const auto first = std::find_if(inputs_.begin(), inputs_.end(), moves);
-  if (first == inputs_.end()) throw Error("bad_allowance", row.file + ": " + prepared_.source.id(), "no floating input to measure it by");
-  const double* x = static_cast<const double*>(first->const_data_ptr());
-  const std::size_t count = components(*first);
+  const bool by_input = allow.abs_x || allow.inverse_x || allow.abs_g || allow.abs_xg || allow.extent_max;
+  if (by_input && first == inputs_.end())
+    throw Error("bad_allowance", row.file + ": " + prepared_.source.id(), "no floating input to measure it by");
+  const double* x = by_input ? static_cast<const double*>(first->const_data_ptr()) : nullptr;
+  const std::size_t count = by_input ? components(*first) : 0;
   const at::Tensor* g = backward && !upstream_.empty() && upstream_[0].defined() ? &upstream_[0] : nullptr;
   if (!backward && (allow.abs_g || allow.abs_xg)) {       // an aten-level backward op: its first floating argument is the gradient
     g = &*first;
@@ -243,7 +247,7 @@ void ReferenceMaker::find_inert(Reference& reference) {
   }
   const std::vector<std::string>& due = prepared_.source.row->inert;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (std::find(due.begin(), due.end(), prepared_.inputs[i].name) != due.end()) continue;
+    if (inputs_[i].numel() == 0 || std::find(due.begin(), due.end(), prepared_.inputs[i].name) != due.end()) continue;
     std::vector<at::Tensor> inputs = inputs_;
     inputs[i] = moves(inputs[i]) ? edited(inputs[i], i, [](std::size_t, std::size_t, double value) { return other_value(value); })
                                  : other_integers(inputs[i]);

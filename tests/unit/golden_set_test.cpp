@@ -25,6 +25,7 @@ TEST(GoldenSet, EveryCaseHasAGoldenOrAReason) {
   const Json& unsupported = set.manifest()["unsupported"];
   std::int64_t goldens = 0, reasons = 0;
   Suite::load(kHome / "tests/cases").for_each(Filter::canonical(), [&](const Case& c) {
+    if (!c.compared()) return;
     const bool listed = unsupported.contains(c.id()), present = set.find(c.row->family, c.id()) != nullptr;
     EXPECT_NE(listed, present) << c.id();
     goldens += present;

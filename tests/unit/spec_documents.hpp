@@ -12,7 +12,7 @@ inline constexpr const char* kSoundSpec = R"spec({"schema": "driftgate.spec/1", 
    "policies": ["fp32", "amp_bf16"], "directions": ["backward", "forward"], "grad": ["self"],
    "terms": 9, "square_weight": "1/terms",
    "allow": {"constant": 10, "extent_max": 4, "why": "a polynomial"}, "allow_backward": {"abs_g": 0.5, "why": "fast division"},
-   "signed_zero": true, "indices": "gather", "repeat": "within_limit", "smoke": true, "why": "the exponentials",
+   "signed_zero": true, "as_it_is": ["scale"], "indices": "gather", "repeat": "within_limit", "smoke": true, "why": "the exponentials",
    "cases": {
      "wide": {"self": {"shape": [32, 256], "fill": "normal(scale=30)", "dtype": "i64", "why": "large"}, "dim": -1, "why": "shift"},
      "odd_1": {"self": {"shape": [7], "fill": "values", "values": [1, -0.0, "nan", "inf", "-inf"]},
@@ -20,7 +20,9 @@ inline constexpr const char* kSoundSpec = R"spec({"schema": "driftgate.spec/1", 
                "p": "inf", "size": [2, 3], "empty": [], "none": null, "flag": true,
                "terms": {"result": 3, "self": 1.5}, "square_weight": 0.25, "policies": ["fp16"]}}},
   {"family": "copy", "ops": ["aten::clone"], "bound": "exact", "policies": ["bf16"], "directions": ["forward"],
-   "cases": {"plain": {"self": {"shape": [3], "fill": "normal"}}}}]})spec";
+   "cases": {"plain": {"self": {"shape": [3], "fill": "normal"}, "raises": true, "tier": "full"}}},
+  {"family": "random", "ops": ["aten::uniform_"], "bound": "statistical", "policies": ["fp32"], "directions": ["forward"],
+   "cases": {"unit": {"self": {"shape": [3], "fill": "constant"}, "statistical": {"law": "uniform", "low": 0, "high": 1}}}}]})spec";
 
 // The sound spec with one value replaced, added, or (empty text) removed.
 struct Hostile {
@@ -104,6 +106,15 @@ inline const std::vector<Hostile> kHostile = {
     {"/rows/0/indices", R"("scatter")", "bad_value"},
     {"/rows/0/repeat", R"("sometimes")", "bad_value"},
     {"/rows/0/smoke", "1", "wrong_type"},
+    {"/rows/0/as_it_is", R"("scale")", "wrong_type"},
+    {"/rows/1/cases/plain/raises", "false", "bad_value"},
+    {"/rows/1/cases/plain/tier", R"("huge")", "bad_tier"},
+    {"/rows/1/cases/plain/statistical", R"({"law": "uniform"})", "bad_value", false},
+    {"/rows/2/cases/unit/statistical", "", "bad_value", false},
+    {"/rows/2/cases/unit/statistical/law", R"("gauss")", "bad_law"},
+    {"/rows/2/cases/unit/statistical/mean", "1", "unknown_key", false},
+    {"/rows/2/cases/unit/statistical/high", "0", "bad_value", false},
+    {"/rows/2/directions", R"(["forward", "backward"])", "bad_value", false},
     {"/rows/0/why", R"("")", "bad_value"},
     {"/rows/0/cases", "", "missing_key"},
     {"/rows/0/cases", "{}", "empty_list"},

@@ -22,7 +22,7 @@ void Selection::add_to(CLI::App& command) {
   command.add_option("globs", globs, "case ids or ops; * and ? match");
   command.add_option("--family", families, "only these families")->allow_extra_args(false);
   command.add_option("--policy", policies, "only these dtype policies: fp32, fp16, bf16, amp_fp16, amp_bf16")->allow_extra_args(false);
-  command.add_option("--tier", tier, "smoke, standard, full (standard and more twins) or large (over 2^31 elements as well)");
+  command.add_option("--tier", tier, "smoke, standard, full (slow cases and more twins too) or large (past 2^31 elements too)");
   command.add_option("--level", level, "op");
   command.add_option("--shard", shard, "i/n: every n-th case, from the i-th");
 }

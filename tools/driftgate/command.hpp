@@ -44,6 +44,7 @@ void add_golden(CLI::App& app, Run& run, const std::string& program);
 void add_mutants(CLI::App& app, Run& run);
 void add_measure(CLI::App& app, Run& run);
 void add_docs(CLI::App& app, Run& run);
+void add_coverage(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run);
 void add_edges(CLI::App& app, Run& run);
 

@@ -2,25 +2,28 @@
 
 #include "command.hpp"
 #include "json.hpp"
+#include "report/coverage.hpp"
 #include "report/table_doc.hpp"
 #include "run/environment.hpp"
 #include "run/forms_maker.hpp"
+#include "version.hpp"
 
 namespace driftgate {
 namespace {
 
 struct Docs {
   Common common;
-  std::filesystem::path out = "docs";
+  std::filesystem::path out = "docs", data = std::filesystem::path(std::string(kSourceDir)) / "data";
 
   int run() const {
     open_device(Device::cpu, false);
-    write_text(out / "tolerances.md", tolerance_document(ToleranceTable::load(common.tolerances), Suite::load(common.cases)));
     const Suite suite = Suite::load(common.cases);
+    write_text(out / "tolerances.md", tolerance_document(ToleranceTable::load(common.tolerances), suite));
+    write_text(out / "coverage.md", coverage_document(coverage_of(suite, data)));
     Filter every = Filter::canonical();
     every.tier = SuiteTier::full;
     write_text(common.cases / kFormsFile, to_text(make_forms(suite, every)));
-    std::printf("%s\n%s\n", (out / "tolerances.md").c_str(), (common.cases / kFormsFile).c_str());
+    std::printf("%s\n%s\n%s\n", (out / "tolerances.md").c_str(), (out / "coverage.md").c_str(), (common.cases / kFormsFile).c_str());
     return kSound;
   }
 };

@@ -20,6 +20,7 @@ struct Golden {
 
   std::vector<Case> cases(const Suite& suite) const {
     std::vector<Case> chosen = suite.select(selection.canonical());
+    std::erase_if(chosen, [](const Case& c) { return !c.compared(); });
     if (chosen.empty()) throw Error("usage", "golden", "no case matches", "see `driftgate list`");
     return chosen;
   }
@@ -58,6 +59,7 @@ struct Golden {
     arguments.insert(arguments.end(), selection.globs.begin(), selection.globs.end());
     for (const std::string& family : selection.families) arguments.insert(arguments.end(), {"--family", family});
     for (const std::string& policy : selection.policies) arguments.insert(arguments.end(), {"--policy", policy});
+    arguments.insert(arguments.end(), {"--tier", selection.tier});
     WorkerProcess process({program, arguments}, out.string() + ".repeat.log");
     std::vector<Repeat> repeats;
     while (process.receive())

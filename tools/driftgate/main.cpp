@@ -28,6 +28,7 @@ int run_command_line(int argc, char** argv) {
   add_mutants(app, run);
   add_measure(app, run);
   add_docs(app, run);
+  add_coverage(app, run);
   add_doctor(app, run);
   add_edges(app, run);
   try {
