@@ -211,7 +211,7 @@ TEST(MetalProfile, SubnormalsAreFlushedWithTheirSignButNotInFp16) {
   at::Tensor x = at::tensor({1e-40f, -1e-40f, 0x1p-126f, -0.0f});
   metal().on_input(x);
   EXPECT_TRUE(at::equal(x, at::tensor({0.0f, -0.0f, 0x1p-126f, -0.0f})));
-  EXPECT_TRUE(at::equal(at::signbit(x), at::tensor({false, true, false, true})));
+  EXPECT_TRUE(at::equal(at::signbit(x), at::tensor({0, 1, 0, 1}).to(at::kBool)));
   at::Tensor half = at::tensor({6e-8f}).to(at::kHalf);
   metal().on_output(half);
   EXPECT_NE(half.item<float>(), 0);
