@@ -56,7 +56,7 @@ class Convolver {
     const std::vector<at::Tensor> inputs = input.chunk(g.groups, 1), weights = weight.chunk(g.groups, 0);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const at::Tensor rows = windows_of(inputs[i], spatial(weight), g, outputs).reshape({-1, weights[i].numel() / weights[i].size(0)});
-      parts.push_back(channels_second(gemm(rows, weights[i].flatten(1).t().contiguous()), input.size(0), outputs));
+      parts.push_back(channels_second(gemm(rows, weights[i].flatten(1).t()), input.size(0), outputs));
     }
     return at::cat(parts, 1);
   }
@@ -88,7 +88,7 @@ class Convolver {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const at::Tensor windows = windows_of(inputs[i], spatial(weight), g, spatial(gradient));
       const at::Tensor rows = windows.reshape({-1, inputs[i].size(1) * weight.numel() / (weight.size(0) * weight.size(1))});
-      const at::Tensor columns = gradients[i].transpose(0, 1).flatten(1).contiguous();
+      const at::Tensor columns = gradients[i].transpose(0, 1).flatten(1);
       parts.push_back(gemm(columns, rows));
     }
     return at::cat(parts, 0).reshape(weight.sizes());

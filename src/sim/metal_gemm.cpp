@@ -27,7 +27,8 @@ void gemm_rows(const float* a, const float* b, float* c, std::int64_t m, std::in
 
 }  // namespace
 
-at::Tensor gemm(const at::Tensor& a, const at::Tensor& b) {
+at::Tensor gemm(const at::Tensor& left, const at::Tensor& right) {
+  const at::Tensor a = left.contiguous(), b = right.contiguous();
   const bool batched = a.dim() == 3;
   const std::int64_t batches = batched ? a.size(0) : 1, m = a.size(-2), k = a.size(-1), n = b.size(-1);
   const at::Tensor result = batched ? at::empty({batches, m, n}, at::kFloat) : at::empty({m, n}, at::kFloat);

@@ -4,8 +4,8 @@
 
 namespace driftgate {
 
-// a [M, K] times b [K, N], or batches of both. Contiguous fp32; each result is a sum of groups of 8 fused terms, K ascending.
-at::Tensor gemm(const at::Tensor& a, const at::Tensor& b);
+// left [M, K] times right [K, N], or batches of both, fp32. Each result is a sum of groups of 8 fused terms, K ascending.
+at::Tensor gemm(const at::Tensor& left, const at::Tensor& right);
 // An operand as the matrix unit reads it: contiguous fp32, flushed, and cut to 11 significant bits when `tf32` and it is fp32.
 at::Tensor gemm_operand(const at::Tensor& tensor, bool tf32);
 

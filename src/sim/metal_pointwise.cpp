@@ -1,4 +1,6 @@
 // Unary and binary functions: fp32 inside, one rounding at the end, also in halves.
+#include <ATen/ScalarOps.h>
+
 #include "sim/kernel_call.hpp"
 #include "sim/metal_kernels.hpp"
 
@@ -30,7 +32,7 @@ at::Tensor operand(const KernelCall& call, const char* name) {
   const c10::IValue& value = call.value(name);
   if (value.isTensor()) return value.toTensor();
   if (!value.isScalar() || value.toScalar().isComplex()) return {};
-  at::Tensor number = at::scalar_tensor(value.toScalar());
+  at::Tensor number = c10::scalar_to_tensor(value.toScalar());
   number.unsafeGetTensorImpl()->set_wrapped_number(true);
   return number;
 }

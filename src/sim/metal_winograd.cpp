@@ -27,8 +27,8 @@ Transforms transforms_of(int m) {
 
 // left · tiles · left^T for tiles [n, t, t].
 at::Tensor both_sides(const at::Tensor& left, const at::Tensor& tiles) {
-  const at::Tensor wide = left.expand({tiles.size(0), left.size(0), left.size(1)}).contiguous();
-  return gemm(gemm(wide, tiles.contiguous()), wide.transpose(1, 2).contiguous());
+  const at::Tensor wide = left.expand({tiles.size(0), left.size(0), left.size(1)});
+  return gemm(gemm(wide, tiles), wide.transpose(1, 2));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ at::Tensor winograd3x3(const at::Tensor& input, const at::Tensor& weight, std::i
                                                {padded.stride(1), padded.stride(0), padded.stride(2) * m, m, padded.stride(2), 1});
   const at::Tensor u = both_sides(t.filter, weight.reshape({-1, 3, 3})).reshape({filters, channels, tile * tile});
   const at::Tensor v = both_sides(t.input, windows.reshape({-1, tile, tile})).reshape({channels, tiles, tile * tile});
-  const at::Tensor products = gemm(u.permute({2, 0, 1}).contiguous(), v.permute({2, 0, 1}).contiguous());
+  const at::Tensor products = gemm(u.permute({2, 0, 1}), v.permute({2, 0, 1}));
   const at::Tensor blocks = both_sides(t.output, products.permute({1, 2, 0}).reshape({-1, tile, tile}));
   const at::Tensor image = blocks.reshape({filters, samples, down, across, m, m}).permute({1, 0, 2, 4, 3, 5}).reshape({samples, filters, down * m, across * m});
   return image.slice(2, 0, height).slice(3, 0, width).contiguous();
