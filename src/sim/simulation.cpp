@@ -68,7 +68,8 @@ int version_number(const std::string& text) {
   return major * 1000 + minor;
 }
 
-// Operators with a direct kernel on MPS in this torch, and those whose composite kernel has MPS code inside.
+// Operators with a direct kernel on MPS in this torch (silu_backward by delegation: elsewhere a composite kernel hides its structured
+// one), and those whose composite kernel has MPS code inside.
 std::vector<std::string> whole_operators(const std::filesystem::path& table) {
   std::vector<std::string> operators = {"copy_", "convolution", "convolution_backward"};
   std::istringstream lines(read_text(table));
