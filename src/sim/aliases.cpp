@@ -42,7 +42,7 @@ at::Tensor Aliases::alias(const at::Tensor& tensor) {
   give_geometry(tensor, cpu);
   cpu._set_conj(tensor.is_conj());
   cpu._set_neg(tensor.is_neg());
-  cpu.unsafeGetTensorImpl()->set_wrapped_number(tensor.unsafeGetTensorImpl()->is_wrapped_number());
+  keep_wrapped(tensor, cpu);
   tensors_.emplace_back(tensor, cpu);
   return cpu;
 }
@@ -71,7 +71,7 @@ at::Tensor Aliases::moved(const at::Tensor& result) {
   for (const at::Tensor& host : host_)
     if (host.is_same(result)) return result;
   if (const c10::Storage* storage = result.has_storage() ? device_storage(result.storage()) : nullptr) {
-    at::Tensor view = at::detail::make_tensor<c10::TensorImpl>(c10::TensorImpl::VIEW, c10::Storage(*storage), kKeys, result.dtype());
+    at::Tensor view = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(*storage), kKeys, result.dtype());
     give_geometry(result, view);
     view._set_conj(result.is_conj());
     view._set_neg(result.is_neg());
@@ -81,7 +81,7 @@ at::Tensor Aliases::moved(const at::Tensor& result) {
   if (!dense.is_non_overlapping_and_dense()) dense = dense.contiguous();
   at::Tensor device = at::detail::empty_strided_generic(dense.sizes(), dense.strides(), &SimulatedMemory::instance(), kKeys, dense.scalar_type());
   if (dense.numel() > 0) std::memcpy(device.mutable_data_ptr(), dense.const_data_ptr(), dense.nbytes());
-  device.unsafeGetTensorImpl()->set_wrapped_number(result.unsafeGetTensorImpl()->is_wrapped_number());
+  keep_wrapped(result, device);
   return device;
 }
 

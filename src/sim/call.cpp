@@ -28,6 +28,10 @@ std::vector<at::Tensor> tensors_of(const c10::IValue& value) {
   return found;
 }
 
+void keep_wrapped(const at::Tensor& from, const at::Tensor& to) {
+  if (from.unsafeGetTensorImpl()->is_wrapped_number()) to.unsafeGetTensorImpl()->set_wrapped_number(true);
+}
+
 bool written(const c10::Argument& argument) { return argument.alias_info() && argument.alias_info()->isWrite(); }
 
 bool output_only(const c10::OperatorHandle& op, std::size_t position) {

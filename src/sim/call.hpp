@@ -24,6 +24,7 @@ struct Call {
 // A tensor, or each of a list of tensors, through `change`; any other value as it is.
 c10::IValue map_tensors(const c10::IValue& value, const std::function<at::Tensor(const at::Tensor&)>& change);
 std::vector<at::Tensor> tensors_of(const c10::IValue& value);          // defined ones only
+void keep_wrapped(const at::Tensor& from, const at::Tensor& to);       // a number wrapped in a tensor stays one: it does not promote
 bool written(const c10::Argument& argument);                           // in-place, or an `out`
 bool output_only(const c10::OperatorHandle& op, std::size_t position); // an `out` argument
 

@@ -38,6 +38,24 @@ void max_pool2d_backward(Stack& stack) {
   stack = {at::max_pool2d_with_indices_backward(gradient, self, kernel, stride, padding, dilation, ceil, indices)};
 }
 
+// (grad_out, input, normalized_shape, rstd, weight, output_mask) -> the gradients of input and weight
+void rms_norm_backward(Stack& stack) {
+  const at::Tensor input = stack[1].toTensor(), rstd = stack[3].toTensor(), weight = optional_tensor(stack[4]);
+  const at::Tensor gradient = stack[0].toTensor().to(rstd.scalar_type()), normed = input.to(rstd.scalar_type()) * rstd;
+  std::vector<std::int64_t> inner, outer;
+  const auto normalized = static_cast<std::int64_t>(stack[2].toIntVector().size());
+  for (std::int64_t d = 0; d < input.dim(); ++d) (d < input.dim() - normalized ? outer : inner).push_back(d);
+  const auto mask = stack[5].toBoolList();
+  Stack results(2, at::Tensor());
+  const at::Tensor scaled = weight.defined() ? gradient * weight : gradient;
+  if (mask[0]) results[0] = (rstd * (scaled - normed * (scaled * normed).mean(inner, true))).to(input.scalar_type());
+  if (mask[1] && weight.defined()) {
+    const at::Tensor products = gradient * normed;
+    results[1] = (outer.empty() ? products : products.sum(outer)).to(weight.scalar_type());
+  }
+  stack = std::move(results);
+}
+
 at::Tensor with_bias(const at::Tensor& gates, const c10::IValue& bias) { return bias.isNone() || !bias.toTensor().defined() ? gates : gates + bias.toTensor(); }
 
 // (input_gates, hidden_gates, cx, input_bias, hidden_bias) -> (hy, cy, the activated gates i f g o)
@@ -98,6 +116,7 @@ const std::map<std::string, Kernel, std::less<>>& composed_kernels() {
       {"aten::_copy_from", [](const c10::OperatorHandle&, Stack& stack) { copy_from(stack, false); }},
       {"aten::_copy_from_and_resize", [](const c10::OperatorHandle&, Stack& stack) { copy_from(stack, true); }},
       {"aten::linear_backward", kernel(&linear_backward)},
+      {"aten::_fused_rms_norm_backward", kernel(&rms_norm_backward)},
       {"aten::max_pool2d_backward", kernel(&max_pool2d_backward)},
       {"aten::_thnn_fused_lstm_cell", kernel(&lstm_cell)},
       {"aten::_thnn_fused_lstm_cell_backward_impl", kernel(&lstm_cell_backward)},

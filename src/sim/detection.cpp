@@ -210,7 +210,7 @@ Trial try_fault(Asker& asker, const DetectOptions& options, const Fault& fault, 
     trial.tried.push_back(c);
     trial.activated = trial.activated || verdict.activations > 0;
     if (verdict.alarming(fault)) trial.by.push_back(c);
-    if (trial.by.size() == kEnough) break;
+    if (trial.by.size() == kEnough || verdict.reason == "timed_out") break;             // a hang is not waited for twice
   }
   return trial;
 }

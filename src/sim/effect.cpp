@@ -219,6 +219,9 @@ void read_uninitialized(const Planted& planted, const Call& call, Stack& stack, 
   }
 }
 
+// One row less; one dim more where there are none.
+at::Tensor of_wrong_shape(const at::Tensor& t) { return t.dim() == 0 ? t.unsqueeze(0) : t.size(0) > 1 ? t.slice(0, 0, -1) : t.squeeze(0); }
+
 void wrong_shape(const Planted& planted, const Call& call, Stack& stack, const Compute& inner) {
   const Stack arguments = stack;
   inner(stack);
@@ -226,8 +229,11 @@ void wrong_shape(const Planted& planted, const Call& call, Stack& stack, const C
   for (c10::IValue& value : stack)
     value = map_tensors(value, [&](const at::Tensor& output) {
       const bool meant = std::any_of(chosen.begin(), chosen.end(), [&](const at::Tensor& t) { return t.is_same(output); });
-      if (!meant || is_written(output, call, arguments)) return output;
-      return output.dim() == 0 ? output.unsqueeze(0).clone() : output.size(0) > 1 ? output.slice(0, 0, -1).clone() : output.squeeze(0).clone();
+      if (!meant) return output;
+      const at::Tensor wrong = of_wrong_shape(output);
+      if (!is_written(output, call, arguments)) return wrong.clone();
+      output.unsafeGetTensorImpl()->set_sizes_and_strides(wrong.sizes(), wrong.strides());
+      return output;
     });
 }
 

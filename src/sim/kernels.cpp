@@ -109,7 +109,7 @@ void compute_with_profile(const c10::OperatorHandle& op, Stack& stack) {
       stack[i] = map_tensors(stack[i], [](const at::Tensor& t) {
         if (!t.is_floating_point() && !t.is_complex()) return t;
         at::Tensor copy = t.clone();
-        copy.unsafeGetTensorImpl()->set_wrapped_number(t.unsafeGetTensorImpl()->is_wrapped_number());
+        keep_wrapped(t, copy);
         return copy;
       });
     }

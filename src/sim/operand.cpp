@@ -21,7 +21,7 @@ void PrivateOperands::replace(std::size_t position, const std::function<at::Tens
   const bool is_written = written(call_.op.schema().arguments()[position]);
   arguments_[position] = map_tensors(arguments_[position], [&](const at::Tensor& tensor) {
     at::Tensor own = make(tensor);
-    if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) own.unsafeGetTensorImpl()->set_wrapped_number(true);
+    keep_wrapped(tensor, own);
     pairs_.push_back({tensor, own, is_written});
     return own;
   });
@@ -50,7 +50,7 @@ Stack private_copies(const Call& call, const Stack& arguments) {
       at::Tensor& copy = copies[tensor.unsafeGetTensorImpl()];
       if (!copy.defined()) {
         copy = tensor.clone();
-        copy.unsafeGetTensorImpl()->set_wrapped_number(tensor.unsafeGetTensorImpl()->is_wrapped_number());
+        keep_wrapped(tensor, copy);
       }
       return copy;
     }));

@@ -68,15 +68,18 @@ int version_number(const std::string& text) {
   return major * 1000 + minor;
 }
 
-// Operators with a direct kernel on MPS in this torch, and those whose composite kernel has MPS code inside.
+// Operators with a direct kernel on MPS in this torch (silu_backward by delegation: elsewhere a composite kernel hides its structured
+// one), and those whose composite kernel has MPS code inside.
 std::vector<std::string> whole_operators(const std::filesystem::path& table) {
   std::vector<std::string> operators = {"copy_", "convolution", "convolution_backward"};
   std::istringstream lines(read_text(table));
-  std::string name, since;
-  lines >> name >> since;
-  if (name != "op" || since != "direct_since") throw Error("bad_kernel_table", table.string(), "must start with the columns op and direct_since");
-  while (lines >> name >> since)
-    if (version_number(since) <= TORCH_VERSION_MAJOR * 1000 + TORCH_VERSION_MINOR) operators.push_back(name);
+  std::string name, since, until;
+  lines >> name >> since >> until;
+  if (name != "op" || since != "direct_since" || until != "direct_until")
+    throw Error("bad_kernel_table", table.string(), "must have the columns op, direct_since and direct_until");
+  constexpr int kThis = TORCH_VERSION_MAJOR * 1000 + TORCH_VERSION_MINOR;
+  while (lines >> name >> since >> until)
+    if (version_number(since) <= kThis && (until == "-" || kThis <= version_number(until))) operators.push_back(name);
   return operators;
 }
 
