@@ -4,6 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <optional>
+#include <set>
 
 #include "error.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::string_view kNamespace = "aten::";
 constexpr std::string_view kCanonical = "canonical";
+constexpr std::string_view kTwinCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_";
 constexpr std::string_view kOpCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ.";
 constexpr std::size_t kLongestId = 256;                     // no case has a longer one; nothing near it is looked for
@@ -46,7 +48,7 @@ std::optional<CaseId> split_case_id(std::string_view text) {
   }
   const auto policy = named<Policy>(part[2], kPolicies);
   const auto direction = named<Direction>(part[3], 2);
-  const bool words = consists_of(part[0], kOpCharacters) && consists_of(part[1], kNameCharacters) && consists_of(part[4], kNameCharacters);
+  const bool words = consists_of(part[0], kOpCharacters) && consists_of(part[1], kNameCharacters) && consists_of(part[4], kTwinCharacters);
   if (!words || !policy || !direction) return std::nullopt;
   return CaseId{std::string(part[0]), std::string(part[1]), std::string(part[4]), *policy, *direction};
 }
@@ -90,7 +92,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t li
 std::string nearest_id(const Suite& suite, std::string_view text) {
   std::string nearest;
   std::size_t least = text.size() <= kLongestId ? kLongestId : 0;
-  suite.for_each({}, [&](const Case& c) {
+  const bool whole = std::count(text.begin(), text.end(), '/') == 4;          // else the twin is not named, and canonical meant
+  suite.for_each(whole ? Filter{} : Filter::canonical(), [&](const Case& c) {
     std::string id = c.id();
     const std::size_t distance = edit_distance(id, text, least);
     if (distance >= least) return;
@@ -98,6 +101,22 @@ std::string nearest_id(const Suite& suite, std::string_view text) {
     nearest = std::move(id);
   });
   return nearest;
+}
+
+// The argument sets whose twins belong to the standard tier: the first of two dims or more and the first of four, for each row.
+std::set<const ArgumentSet*> standard_twins(const Row& row) {
+  const ArgumentSet *plane = nullptr, *images = nullptr;
+  for (const ArgumentSet& set : row.cases) {
+    for (const auto& [name, argument] : set.arguments) {
+      const auto* tensor = std::get_if<TensorArgument>(&argument);
+      if (!tensor || numel(tensor->shape) < 4) continue;
+      if (!plane && tensor->shape.size() >= 2) plane = &set;
+      if (!images && tensor->shape.size() == 4) images = &set;
+    }
+  }
+  std::set<const ArgumentSet*> sets = {plane ? plane : &row.cases.front()};
+  if (images) sets.insert(images);
+  return sets;
 }
 
 }  // namespace
@@ -112,7 +131,7 @@ CaseId parse_case_id(std::string_view text) {
 
 std::string_view Case::op_name() const { return std::string_view(row->ops[op]).substr(kNamespace.size()); }
 
-std::string Case::id() const { return join(op_name(), arguments->name, policy, direction, kCanonical); }
+std::string Case::id() const { return join(op_name(), arguments->name, policy, direction, twin ? std::string_view(twin->name) : kCanonical); }
 
 std::string Case::input_key() const {
   const std::string_view op_text = op_name();
@@ -121,8 +140,6 @@ std::string Case::input_key() const {
   key.append(op_text).append(1, '/').append(arguments->name);
   return key;
 }
-
-bool Case::smoke() const { return row->smoke && arguments == &row->cases.front(); }
 
 bool glob_match(std::string_view pattern, std::string_view text) {
   constexpr std::size_t kNone = std::string_view::npos;
@@ -144,18 +161,36 @@ bool glob_match(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == kNone;
 }
 
-Suite Suite::load(const std::filesystem::path& directory) { return Suite(read_specs(directory)); }
+Suite Suite::load(const std::filesystem::path& directory) { return Suite(read_specs(directory), read_forms(directory)); }
 
-Suite::Suite(std::vector<Row> rows) : rows_(std::move(rows)) {
+Case Suite::Entry::at(Policy policy, Direction direction, const Twin& which) const {
+  return {row, arguments, op, policy, direction, &which, which.kind == TwinKind::canonical ? canonical : twin};
+}
+
+Suite::Suite(std::vector<Row> rows, Forms forms) : rows_(std::move(rows)) {
   for (const Row& row : rows_) {
+    const std::set<const ArgumentSet*> twinned = standard_twins(row);
     for (std::uint32_t op = 0; op < row.ops.size(); ++op) {
       for (const ArgumentSet& set : row.cases) {
-        const Case c{&row, &set, op};
-        const auto [known, fresh] = by_input_.emplace(c.input_key(), c);
-        if (fresh) continue;
-        throw Error("duplicate_case", row.file,
-                    fmt::format("'{}' is already a case of {}", known->first, known->second.row->file),
-                    "give one of the two argument sets another name");
+        const std::string key = Case{&row, &set, op}.input_key();
+        const auto [known, fresh] = by_input_.emplace(key, entries_.size());
+        if (!fresh) {
+          throw Error("duplicate_case", row.file, fmt::format("'{}' is already a case of {}", key, entries_[known->second].row->file),
+                      "give one of the two argument sets another name");
+        }
+        const bool smoke = row.smoke && &set == &row.cases.front();
+        Entry entry{&row, &set, op, smoke ? SuiteTier::smoke : SuiteTier::standard,
+                    twinned.count(&set) ? SuiteTier::standard : SuiteTier::full, {}, {}};
+        const std::vector<std::string>& roads = forms[key];
+        for (const Direction direction : row.directions) {
+          std::vector<Twin>& twins = direction == Direction::forward ? entry.forward : entry.backward;
+          twins = twins_of(row, set, direction, roads);
+          const std::string prefix = fmt::format("{}/{}/", key, name(direction));
+          twins.erase(std::remove_if(twins.begin(), twins.end(), [&](const Twin& twin) {
+            return twin.kind != TwinKind::canonical && std::any_of(row.no_twins.begin(), row.no_twins.end(), [&](const std::string& glob) { return glob_match(glob, prefix + twin.name); });
+          }), twins.end());
+        }
+        entries_.push_back(std::move(entry));
       }
     }
   }
@@ -167,17 +202,15 @@ void Suite::for_each(const Filter& filter, const std::function<void(const Case&)
   }
   std::int64_t position = 0;
   const auto offer = [&](const Case& c) {
-    if (filter.smoke_only && !c.smoke()) return;
-    if (!allows(filter.policies, c.policy) || !matches_glob(filter, c)) return;
+    if (c.tier > filter.tier || (filter.canonical_only && !c.canonical()) || !matches_glob(filter, c)) return;
     if (position++ % filter.shards == filter.shard) visit(c);
   };
-  for (const Row& row : rows_) {
-    if (!allows(filter.families, row.family)) continue;
-    for (std::uint32_t op = 0; op < row.ops.size(); ++op) {
-      for (const ArgumentSet& set : row.cases) {
-        for (const Policy policy : set.policies) {
-          for (const Direction direction : row.directions) offer({&row, &set, op, policy, direction});
-        }
+  for (const Entry& entry : entries_) {
+    if (!allows(filter.families, entry.row->family)) continue;
+    for (const Policy policy : entry.arguments->policies) {
+      if (!allows(filter.policies, policy)) continue;
+      for (const Direction direction : entry.row->directions) {
+        for (const Twin& twin : entry.twins(direction)) offer(entry.at(policy, direction, twin));
       }
     }
   }
@@ -190,14 +223,13 @@ std::vector<Case> Suite::select(const Filter& filter) const {
 }
 
 Case Suite::find(std::string_view id) const {
-  const std::optional<CaseId> wanted = split_case_id(id);
-  if (wanted && wanted->twin == kCanonical) {
+  if (const std::optional<CaseId> wanted = split_case_id(id)) {
     const auto found = by_input_.find(wanted->op + "/" + wanted->arguments);
     if (found != by_input_.end()) {
-      Case c = found->second;
-      c.policy = wanted->policy;
-      c.direction = wanted->direction;
-      if (contains(c.arguments->policies, c.policy) && contains(c.row->directions, c.direction)) return c;
+      const Entry& entry = entries_[found->second];
+      const std::vector<Twin>& twins = entry.twins(wanted->direction);
+      const auto twin = std::find_if(twins.begin(), twins.end(), [&](const Twin& t) { return t.name == wanted->twin; });
+      if (twin != twins.end() && contains(entry.arguments->policies, wanted->policy)) return entry.at(wanted->policy, wanted->direction, *twin);
     }
   }
   const std::string nearest = nearest_id(*this, id);

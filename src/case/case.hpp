@@ -3,7 +3,7 @@
 //
 //   softmax.int/wide/fp32/forward/canonical        op[.overload] / argument set / policy / direction / twin
 //
-// Ids use [A-Za-z0-9_./] only: '-' would split a GoogleTest filter, and such a run would pass with nothing run.
+// The canonical twin is the plain call; the others are listed in twin.hpp. Ids use [A-Za-z0-9_./] only: '-' would split a GoogleTest filter, and such a run would pass with nothing run.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "case/spec.hpp"
+#include "case/twin.hpp"
 
 namespace driftgate {
 
@@ -32,12 +33,14 @@ struct Case {
   std::uint32_t op = 0;                                                      // index into row->ops
   Policy policy = Policy::fp32;
   Direction direction = Direction::forward;
+  const Twin* twin = nullptr;                                                // nullptr: canonical
+  SuiteTier tier = SuiteTier::standard;
 
+  bool canonical() const { return twin == nullptr || twin->kind == TwinKind::canonical; }
   std::string_view op_name() const;                                          // "softmax.int"
   std::string id() const;
   std::string input_key() const;                                             // "softmax.int/wide": the inputs depend on nothing else
   Bound bound() const { return row->bound(direction); }
-  bool smoke() const;                                                        // first argument set of a smoke row
 };
 
 // Which cases a command works on. Empty lists mean all. A glob ('*', '?') is matched against the whole id, or, without '/',
@@ -45,7 +48,13 @@ struct Case {
 struct Filter {
   std::vector<std::string> globs, families;
   std::vector<Policy> policies;
-  bool smoke_only = false;
+  SuiteTier tier = SuiteTier::standard;                                      // this one and the smaller ones
+  bool canonical_only = false;
+  static Filter canonical() {
+    Filter filter;
+    filter.canonical_only = true;
+    return filter;
+  }
   int shard = 0, shards = 1;                                                 // every shards-th case, by position
 };
 bool glob_match(std::string_view pattern, std::string_view text);
@@ -54,7 +63,7 @@ class Suite {
  public:
   // Reads the specs and checks that ids are unique (Error `duplicate_case`).
   static Suite load(const std::filesystem::path& directory);
-  explicit Suite(std::vector<Row> rows);
+  explicit Suite(std::vector<Row> rows, Forms forms = {});
   Suite(Suite&&) = default;                                                  // its cases point into it: movable, not copyable
   Suite& operator=(Suite&&) = default;
 
@@ -64,8 +73,19 @@ class Suite {
   const std::vector<Row>& rows() const { return rows_; }
 
  private:
+  // One op with one argument set: what is the same for its policies.
+  struct Entry {
+    const Row* row;
+    const ArgumentSet* arguments;
+    std::uint32_t op;
+    SuiteTier canonical, twin;
+    std::vector<Twin> forward, backward;
+    const std::vector<Twin>& twins(Direction direction) const { return direction == Direction::forward ? forward : backward; }
+    Case at(Policy policy, Direction direction, const Twin& twin) const;
+  };
   std::vector<Row> rows_;
-  std::unordered_map<std::string, Case> by_input_;                           // input_key -> case with default policy
+  std::vector<Entry> entries_;                                               // in the order of the files
+  std::unordered_map<std::string, std::size_t> by_input_;                    // input_key -> entry
 };
 
 }  // namespace driftgate

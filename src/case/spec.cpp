@@ -185,6 +185,7 @@ Row read_row(const Json& document, const std::string& file, const std::string& w
   row.gather_indices = read_word(reader, "indices", "gather");
   row.repeat_bitwise = !read_word(reader, "repeat", "within_limit", "bitwise");
   row.inert = reader.strings("inert", {});
+  row.no_twins = reader.strings("no_twins", {});
   row.smoke = reader.boolean("smoke", false);
   row.why = read_why(reader);
   reader.at("policies");

@@ -23,6 +23,8 @@
 //   "indices": "gather"           the integer output is compared by gather(self, dim, indices): ties may be ordered freely
 //   "repeat": "within_limit"      two runs may differ in bits (atomics) but not by more than the limit; default "bitwise"
 //   "inert": ["bias"]             tensor arguments that must not change the result (an operand under beta = 0)
+//   "no_twins": ["nll_loss2d/*/backward/permuted_self"]   globs of op/set/direction/twin: what the operator does not take, by contract or by an
+//                                 error of its own on the CPU
 //   "smoke": true                 its first case belongs to the smoke tier
 //   "why": "…"
 // Inside one case, the keys "why", "terms", "square_weight" and "policies" override the row's.
@@ -42,6 +44,7 @@ namespace driftgate {
 
 enum class Policy : std::uint8_t { fp32, fp16, bf16, amp_fp16, amp_bf16 };
 enum class Direction : std::uint8_t { forward, backward };
+enum class SuiteTier : std::uint8_t { smoke, standard, full, large };         // each holds the ones before it, but for large
 enum class Bound : std::uint8_t { exact, pointwise, linear, general };
 inline constexpr int kBounds = 4;
 inline constexpr int kPolicies = 5;
@@ -49,6 +52,8 @@ inline constexpr int kPolicies = 5;
 std::string_view name(Policy policy);
 std::string_view name(Direction direction);
 std::string_view name(Bound bound);
+std::string_view name(SuiteTier tier);
+SuiteTier parse_suite_tier(std::string_view text, const std::string& where); // Error `bad_tier`
 Policy parse_policy(std::string_view text, const std::string& where);        // Error `bad_policy`
 Direction parse_direction(std::string_view text, const std::string& where);
 Bound parse_bound(std::string_view text, const std::string& where);
@@ -90,6 +95,7 @@ struct Row {
   std::vector<Direction> directions;
   std::optional<std::vector<std::string>> grad;
   std::vector<std::string> inert;                                            // arguments that must not matter
+  std::vector<std::string> no_twins;
   Allowance allow, allow_backward;
   bool signed_zero = false, gather_indices = false, repeat_bitwise = true, smoke = false;
   std::string why;

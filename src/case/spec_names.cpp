@@ -11,6 +11,7 @@ namespace {
 constexpr std::array<std::string_view, kPolicies> kPolicyNames = {"fp32", "fp16", "bf16", "amp_fp16", "amp_bf16"};
 constexpr std::array<std::string_view, 2> kDirectionNames = {"forward", "backward"};
 constexpr std::array<std::string_view, kBounds> kBoundNames = {"exact", "pointwise", "linear", "general"};
+constexpr std::array<std::string_view, 4> kTierNames = {"smoke", "standard", "full", "large"};
 
 template <class Enum, std::size_t N>
 Enum parse(const std::array<std::string_view, N>& names, std::string_view text, const std::string& kind, const std::string& where) {
@@ -25,6 +26,11 @@ Enum parse(const std::array<std::string_view, N>& names, std::string_view text, 
 std::string_view name(Policy policy) { return kPolicyNames.at(static_cast<std::size_t>(policy)); }
 std::string_view name(Direction direction) { return kDirectionNames.at(static_cast<std::size_t>(direction)); }
 std::string_view name(Bound bound) { return kBoundNames.at(static_cast<std::size_t>(bound)); }
+std::string_view name(SuiteTier tier) { return kTierNames.at(static_cast<std::size_t>(tier)); }
+
+SuiteTier parse_suite_tier(std::string_view text, const std::string& where) {
+  return parse<SuiteTier>(kTierNames, text, "tier", where);
+}
 
 Policy parse_policy(std::string_view text, const std::string& where) {
   return parse<Policy>(kPolicyNames, text, "policy", where);

@@ -35,9 +35,9 @@ Task task_of(DType dtype, std::span<const std::byte> candidate, std::span<const 
   const FloatFormat& format = float_format(dtype);
   const double smallest_normal = std::ldexp(1.0, format.emin);
   task.range = std::min(std::ldexp(1.0, format.emax + 1), std::numeric_limits<double>::max());
-  task.half_ulp = std::ldexp(1.0, -format.precision);
+  task.half_ulp = units.roundings * std::ldexp(1.0, -format.precision);
   task.least_half_ulp = smallest_normal * task.half_ulp;
-  task.always_allowed = std::max(task.least_half_ulp, 0x1p-1074) + (format.may_flush ? smallest_normal : 0);
+  task.always_allowed = std::max(task.least_half_ulp, 0x1p-1074) + units.roundings * (format.may_flush ? smallest_normal : 0);
   require_size(candidate.size(), reference.size() * size_of(task.dtype), "candidate");
   const auto optional = [&](std::span<const double> values, const char* what) {
     if (!values.empty()) require_size(values.size(), reference.size(), what);

@@ -39,6 +39,7 @@ struct Units {
   double square_weight = 1;
   std::span<const double> allowance;                                         // absolute; empty: 0
   bool signed_zero = false;
+  int roundings = 1;                                                         // 2 where both sides were rounded: O counts twice, but for the allowance
 };
 
 struct Comparison {

@@ -152,6 +152,15 @@ Device best_device() {
   return Device::cpu;
 }
 
+void poison_free_memory(Device device) {
+  constexpr int kBlocks = 4;
+  for (std::int64_t bytes = 64; bytes <= std::int64_t{1} << 18; bytes *= 2) {
+    std::vector<at::Tensor> blocks;
+    for (int i = 0; i < kBlocks; ++i) blocks.push_back(at::full({bytes}, 255, at::TensorOptions(c10::kByte).device(torch_device(device))));   // NaN in every float format
+  }
+  synchronize(device);
+}
+
 void synchronize(Device device) {
   if (device == Device::mps) at::detail::getMPSHooks().deviceSynchronize();
   if (device == Device::cuda) at::detail::getCUDAHooks().deviceSynchronize(0);

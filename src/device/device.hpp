@@ -19,6 +19,7 @@ std::string_view name(Device device);
 Device parse_device(std::string_view text);                // Error `bad_device`
 bool available(Device device);                             // present, and a tensor can be made on it
 Device best_device();                                      // mps, else cuda, else cpu
+void poison_free_memory(Device device);                    // frees blocks of many sizes that are full of NaN
 void synchronize(Device device);                           // returns when all queued work is done; errors surface here
 
 // Numeric flags for a faithful run: TF32 and reduced-precision reductions off, deterministic algorithms (warn only), no cuDNN

@@ -33,11 +33,13 @@ void gather_indices(const Prepared& c, const at::Tensor& self, std::vector<at::T
 
 }  // namespace
 
-Observation Executor::run(const Prepared& c, const std::vector<at::Tensor>& inputs, const Upstream& upstream) const {
+Observation Executor::run(const Prepared& c, const std::vector<at::Tensor>& inputs, const Upstream& upstream,
+                          const Road& road) const {
   Observation observation;
   const WarningCapture warnings;
   try {
-    forward_or_backward(c, inputs, upstream, observation);
+    if (c.source.direction == Direction::forward) forward(c, inputs, road, observation);
+    else backward(c, inputs, upstream, road, observation);
   } catch (const c10::OutOfMemoryError& error) {
     observation.stage = "out_of_memory";
     observation.message = first_line(error.what_without_backtrace());
@@ -61,42 +63,67 @@ Observation Executor::run(const Prepared& c, const std::vector<at::Tensor>& inpu
   return observation;
 }
 
-void Executor::forward_or_backward(const Prepared& c, const std::vector<at::Tensor>& inputs, const Upstream& upstream,
-                                   Observation& into) const {
-  const c10::Device device = torch_device(device_);
-  const bool backward = c.source.direction == Direction::backward;
-  const c10::AutoGradMode grad_mode(backward);
+struct Executor::Call {
+  std::vector<LaidOut> placed;
+  std::vector<at::Tensor> operands, leaves;
+};
 
-  std::vector<at::Tensor> on_device, leaves;
+// A copy even on the CPU: an operator that writes its input must not change the caller's.
+Executor::Call Executor::place(const Prepared& c, const std::vector<at::Tensor>& inputs, const Road& road) const {
+  Call call;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    // A copy even on the CPU: an operator that writes its input must not change the caller's.
-    at::Tensor tensor = inputs[i].to(device, inputs[i].scalar_type(), /*non_blocking=*/false, /*copy=*/true);
-    if (c.inputs[i].differentiated) leaves.push_back(tensor.requires_grad_(true));
-    on_device.push_back(std::move(tensor));
+    call.placed.push_back(lay_out(inputs[i], road.layouts.empty() ? Layout::contiguous : road.layouts[i], torch_device(device_)));
+    at::Tensor operand = call.placed.back().view;
+    const bool due = c.source.direction == Direction::backward ? c.inputs[i].differentiated : road.record_gradients && c.inputs[i].differentiable;
+    if (due && (road.gradients.empty() || road.gradients[i])) call.leaves.push_back(operand.requires_grad_(true));
+    call.operands.push_back(std::move(operand));
   }
-  std::vector<at::Tensor> results = c.op->call(on_device, widen_);
+  return call;
+}
 
-  if (!backward) {
-    if (c.source.row->gather_indices) gather_indices(c, on_device.at(0), results);
-    synchronize(device_);
-    for (std::size_t i = 0; i < results.size(); ++i)
-      if (results[i].defined()) into.outputs.push_back({i == 0 ? "result" : "result" + std::to_string(i), to_buffer(results[i])});
-    return;
+void Executor::forward(const Prepared& c, const std::vector<at::Tensor>& inputs, const Road& road, Observation& into) const {
+  const c10::AutoGradMode grad_mode(road.record_gradients);
+  Call call = place(c, inputs, road);
+  std::vector<LaidOut> outs;
+  std::vector<at::Tensor> targets;
+  for (const at::Tensor& out : road.outs) {
+    outs.push_back(lay_out(at::zeros_like(out), out.dim() == 0 ? Layout::offset : road.out_layout, torch_device(device_)));
+    targets.push_back(outs.back().view);
   }
+  std::vector<at::Tensor> results = c.op->call(call.operands, widen_, targets);
+  if (c.source.row->gather_indices) gather_indices(c, call.operands.at(0), results);
+  synchronize(device_);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (results[i].defined()) into.outputs.push_back({i == 0 ? "result" : "result" + std::to_string(i), to_buffer(results[i])});
+  for (std::size_t i = 0; i < outs.size(); ++i)
+    if (!gaps_kept(outs[i])) into.side_effects.push_back("memory outside of out= " + std::to_string(i) + " was written");
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!gaps_kept(call.placed[i])) into.side_effects.push_back("memory outside of '" + c.inputs[i].name + "' was written");
+    if (road.inputs_kept && to_buffer(call.operands[i]).bytes != to_buffer(inputs[i]).bytes)
+      into.side_effects.push_back("'" + c.inputs[i].name + "' was modified");
+  }
+}
 
+void Executor::backward(const Prepared& c, const std::vector<at::Tensor>& inputs, const Upstream& upstream, const Road& road,
+                        Observation& into) const {
+  const c10::AutoGradMode grad_mode(true);
+  const Call call = place(c, inputs, road);
+  const std::vector<at::Tensor> results = c.op->call(call.operands, widen_, {});
   std::vector<at::Tensor> roots, gradients;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!differentiable(results[i])) continue;
+    const at::Tensor values = upstream(i, results[i]).to(results[i].scalar_type());
+    const bool whole = values.dim() == 0 || values.numel() == 0;
     roots.push_back(results[i]);
-    gradients.push_back(upstream(i, results[i]).to(device, results[i].scalar_type()));
+    gradients.push_back(lay_out(values, whole ? Layout::contiguous : road.upstream, torch_device(device_)).view);
   }
   if (roots.empty()) throw Error("bad_argument", c.source.row->file + ": " + c.source.id(), "no output is differentiable", "drop the backward direction");
   const std::vector<at::Tensor> found =
-      torch::autograd::grad(roots, leaves, gradients, /*retain_graph=*/false, /*create_graph=*/false, /*allow_unused=*/true);
+      torch::autograd::grad(roots, call.leaves, gradients, /*retain_graph=*/false, /*create_graph=*/false, /*allow_unused=*/true);
   synchronize(device_);
   std::size_t next = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!c.inputs[i].differentiated) continue;
+    if (!call.operands[i].requires_grad()) continue;
     const at::Tensor& gradient = found.at(next++);
     if (gradient.defined()) into.outputs.push_back({"grad." + c.inputs[i].name, to_buffer(gradient)});
   }

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "device/torch_types.hpp"
@@ -114,14 +115,61 @@ bool holds_optionals(const c10::Argument& argument) {
   return list && list->getElementType()->kind() == c10::TypeKind::OptionalType;
 }
 
+// Overloads of every operator, by its name without the overload.
+const std::unordered_multimap<std::string, c10::OperatorHandle>& overloads() {
+  static const auto table = [] {
+    std::unordered_multimap<std::string, c10::OperatorHandle> made;
+    for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames())
+      if (const auto handle = c10::Dispatcher::singleton().findSchema(name)) made.emplace(name.name, *handle);
+    return made;
+  }();
+  return table;
+}
+
+// Whether `schema` takes the functional form's arguments, in order, and beside them only tensors that it writes.
+bool takes_arguments_of(const c10::FunctionSchema& functional, const c10::FunctionSchema& schema) {
+  std::size_t next = 0;
+  for (const c10::Argument& argument : schema.arguments()) {
+    if (argument.is_out()) continue;
+    if (next >= functional.arguments().size()) return false;
+    const c10::Argument& due = functional.arguments()[next++];
+    if (due.name() != argument.name() || *due.type() != *argument.type()) return false;
+  }
+  return next == functional.arguments().size();
+}
+
+c10::OperatorHandle find_form(const std::string& qualified, Form form) {
+  const c10::OperatorHandle functional = find_operator(qualified);
+  if (form == Form::functional) return functional;
+  if (const auto found = overload_of(functional, form)) return *found;
+  throw Error("unknown_op", qualified, form == Form::out ? "no out= overload" : "no in-place overload");
+}
+
 }  // namespace
 
-BoundOperator::BoundOperator(const Case& c)
-    : where_(c.row->file + ": " + std::string(c.op_name()) + "." + c.arguments->name), handle_(find_operator(c.row->ops[c.op])) {
+std::optional<c10::OperatorHandle> overload_of(const c10::OperatorHandle& functional, Form form) {
+  const c10::FunctionSchema& schema = functional.schema();
+  const auto [first, last] = overloads().equal_range(form == Form::in_place ? schema.name() + "_" : schema.name());
+  for (auto candidate = first; candidate != last; ++candidate) {
+    const c10::FunctionSchema& other = candidate->second.schema();
+    const bool writes_out = std::any_of(other.arguments().begin(), other.arguments().end(), [](const c10::Argument& a) { return a.is_out(); });
+    const bool same_overload = form != Form::in_place || other.overload_name() == schema.overload_name();
+    if (writes_out == (form == Form::out) && same_overload && takes_arguments_of(schema, other)) return candidate->second;
+  }
+  return std::nullopt;
+}
+
+BoundOperator::BoundOperator(const Case& c, Form form)
+    : where_(c.row->file + ": " + std::string(c.op_name()) + "." + c.arguments->name), handle_(find_form(c.row->ops[c.op], form)) {
   const auto& schema = handle_.schema();
   std::size_t used = 0;
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::Argument& formal = schema.arguments()[i];
+    if (form == Form::out && formal.is_out()) {
+      out_positions_.push_back(i);
+      stack_.emplace_back();
+      continue;
+    }
     const auto given = std::find_if(c.arguments->arguments.begin(), c.arguments->arguments.end(),
                                     [&](const auto& pair) { return pair.first == formal.name(); });
     if (given == c.arguments->arguments.end()) {
@@ -152,8 +200,9 @@ BoundOperator::BoundOperator(const Case& c)
         throw Error("bad_argument", where_ + "." + argument, "the operator has no such argument", "its schema is " + c10::toString(schema));
 }
 
-std::vector<at::Tensor> BoundOperator::call(const std::vector<at::Tensor>& tensors, bool widen) const {
+std::vector<at::Tensor> BoundOperator::call(const std::vector<at::Tensor>& tensors, bool widen, const std::vector<at::Tensor>& outs) const {
   torch::jit::Stack stack = stack_;
+  for (std::size_t i = 0; i < out_positions_.size(); ++i) stack[out_positions_[i]] = outs.at(i);
   for (std::size_t s = 0; s < slots_.size(); ++s) {
     const TensorSlot& slot = slots_[s];
     if (slot.element < 0) {

@@ -22,14 +22,20 @@ struct TensorSlot {
   const TensorArgument* spec = nullptr;
 };
 
+enum class Form : std::uint8_t { functional, in_place, out };
+
+// The overload that does the same in place, or into given tensors: same argument names. nullopt where there is none.
+std::optional<c10::OperatorHandle> overload_of(const c10::OperatorHandle& functional, Form form);
+
 class BoundOperator {
  public:
-  explicit BoundOperator(const Case& c);
+  explicit BoundOperator(const Case& c, Form form = Form::functional);     // Error `unknown_op` where there is no such form
 
   const std::vector<TensorSlot>& slots() const { return slots_; }
   // Calls with these tensors, one a slot. `widen` replaces floating dtype arguments by double (the reference of inexact ops).
-  // Returns every tensor of the result, lists flattened.
-  std::vector<at::Tensor> call(const std::vector<at::Tensor>& tensors, bool widen) const;
+  // `outs`: the results' tensors of an out= form. Returns every tensor of the result, lists flattened.
+  std::vector<at::Tensor> call(const std::vector<at::Tensor>& tensors, bool widen, const std::vector<at::Tensor>& outs = {}) const;
+  const c10::OperatorHandle& handle() const { return handle_; }
   std::int64_t integer_argument(const std::string& name) const;          // a plain int argument, such as dim
 
  private:
@@ -38,6 +44,7 @@ class BoundOperator {
   torch::jit::Stack stack_;                             // every argument but the tensors
   std::vector<TensorSlot> slots_;
   std::vector<std::size_t> dtype_positions_;            // arguments that hold a floating dtype
+  std::vector<std::size_t> out_positions_;
 };
 
 }  // namespace driftgate

@@ -43,7 +43,7 @@ struct OutputRecord {
 
 // Stages of a case. Anything but `done` explains itself in `message`.
 //   done · unsupported (the device has no such kernel) · raised (an error) · out_of_memory · wrong_shape (not the reference's shape
-//   or dtype) · crashed (a signal; message "SIGABRT") · timed_out · no_reference (the fp64 reference itself failed)
+//   or dtype) · side_effect (memory was written that is not the result's) · crashed (a signal; message "SIGABRT") · timed_out · no_reference (the fp64 reference itself failed)
 struct CaseRecord {
   std::string id;
   std::string stage = "done";

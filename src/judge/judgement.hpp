@@ -2,7 +2,7 @@
 // Evidence and the table give one judgement a case: pass, fail, skip, untrusted or error, each with a named reason.
 //
 // Rules, first that holds:
-//   stage crashed, timed_out, out_of_memory, raised, wrong_shape        fail   (reason: the stage)
+//   stage crashed, timed_out, out_of_memory, raised, wrong_shape, side_effect      fail   (reason: the stage)
 //   stage unsupported                                                   skip   unsupported
 //   stage no_reference                                                  error  no_reference
 //   a warning says that the op fell back to the CPU                     untrusted  cpu_fallback
@@ -13,11 +13,12 @@
 //   the stored fp64 sample is over 0.01 unit from the local reference    untrusted  reference_disagrees
 //   golden required or spread over the limit (and over the loose one)   untrusted  golden_over_limit
 //   !(required <= limit), or !(direct <= limit + golden required)       fail   over_limit, nonfinite, golden_distance
-//   no golden for the case                                              untrusted  golden_missing
+//   no golden for a canonical case                                      untrusted  golden_missing
 //   otherwise                                                           pass
 // A number that was not measured (NaN) is not within any limit. An exact output (integers, indices) beside outputs of another bound
 // has the limit 0, and integers need no stored fp64 sample.
-// Determinism is judged beside it: `repeat` must be bitwise, or within the limit where the spec allows atomics.
+// A twin is compared with the device's own plain call: no golden is needed, and in half policies the loose limit holds.
+// Determinism is judged beside it, of canonical cases and of the twin `repeat`: `repeat` must be bitwise, or within the limit where the spec allows atomics.
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct Judgement {
   Tier asked = Tier::strict, reached = Tier::strict;
   bool blunt = false;                               // judged by a blunt row, or at the loose tier: no evidence for training
   bool tf32_class = false;                          // fails as an fp32 result, and its error is that of the golden's tf32 pass
+  bool repeats = true;                              // the case looks for determinism: canonical ones and the twin `repeat`
   State repeat = State::pass;                       // determinism; skip when there was nothing to repeat
   std::string repro;                                // the command that repeats it
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -166,20 +167,21 @@ const Json* gate_checks(const RunInfo& run) {
 std::map<std::string, Leg> legs_of(Policy policy, const JudgedRun& run, const Suite& suite, const DecisionRules& rules) {
   LegTally forward, backward, determinism, coverage;
   std::set<std::string> families, passed;
-  for (const Judgement& judgement : run.judgements) {
-    if (judgement.policy != policy) continue;
-    (judgement.direction == Direction::forward ? forward : backward).add(judgement);
-    determinism.add_repeat(judgement);
-    coverage.add(judgement);
-    if (judgement.state == State::pass || judgement.state == State::approved) passed.insert(judgement.family);
-  }
-  coverage.counts.planned = 0;
+  std::unordered_set<std::string> standard;
   Filter filter;
   filter.policies = {policy};
   suite.for_each(filter, [&](const Case& c) {
-    ++coverage.counts.planned;
+    standard.insert(c.id());
     families.insert(c.row->family);
   });
+  for (const Judgement& judgement : run.judgements) {
+    if (judgement.policy != policy) continue;
+    (judgement.direction == Direction::forward ? forward : backward).add(judgement);
+    if (judgement.repeats) determinism.add_repeat(judgement);
+    if (standard.count(judgement.id)) coverage.add(judgement);
+    if (judgement.state == State::pass || judgement.state == State::approved) passed.insert(judgement.family);
+  }
+  coverage.counts.planned = static_cast<std::int64_t>(standard.size());
 
   std::map<std::string, Leg> legs;
   for (const LegRule& rule : rules.legs) {

@@ -29,7 +29,7 @@ std::string headroom(double limit, double seen) {
 
 std::string tolerance_document(const ToleranceTable& table, const Suite& suite) {
   std::map<std::string, std::int64_t> cases;
-  suite.for_each(Filter{}, [&](const Case& c) { ++cases[table.row_for(c).name]; });
+  suite.for_each(Filter::canonical(), [&](const Case& c) { ++cases[table.row_for(c).name]; });
   std::int64_t blunt = 0;
   for (const ToleranceRow& row : table.rows()) blunt += row.blunt;
 

@@ -8,7 +8,7 @@
 namespace driftgate {
 
 Prepared prepare(const Case& c) {
-  Prepared prepared{c, c.input_key(), std::make_shared<BoundOperator>(c), {}, {}};
+  Prepared prepared{c, c.input_key(), std::make_shared<BoundOperator>(c), {}, {}, false};
   const DType policy = dtype_of(c.policy);
   std::string digests;
   for (const TensorSlot& slot : prepared.op->slots()) {
@@ -18,9 +18,10 @@ Prepared prepare(const Case& c) {
     input.buffer = fill_tensor(slot.spec->fill, dtype, slot.spec->shape, prepared.key + "/" + slot.name);
     input.floating = is_float(dtype) || is_complex(dtype);
     const auto& grad = c.row->grad;
-    input.differentiated = c.direction == Direction::backward && input.floating &&
+    input.differentiable = input.floating &&
                            (grad ? std::find(grad->begin(), grad->end(), slot.name.substr(0, slot.name.find('.'))) != grad->end()
                                  : !slot.spec->dtype.has_value() || slot.spec->dtype == policy);
+    input.differentiated = input.differentiable && c.direction == Direction::backward;
     digests += hex(digest(input.buffer));
     prepared.inputs.push_back(std::move(input));
   }

@@ -14,7 +14,8 @@ struct PreparedInput {
   std::string name;                                     // as in TensorSlot
   Buffer buffer;                                        // in the dtype of the case
   bool floating = false;                                // moves by a rounding in the perturbed references (float or complex)
-  bool differentiated = false;
+  bool differentiable = false;                          // takes a gradient in the backward direction
+  bool differentiated = false;                          // differentiable, and the direction is backward
 };
 
 struct Prepared {
@@ -23,6 +24,7 @@ struct Prepared {
   std::shared_ptr<const BoundOperator> op;
   std::vector<PreparedInput> inputs;
   Digest digest;                                        // of all inputs, in order
+  bool repeated_upstream = false;                       // every slice of the upstream gradient along dim 0 is the first one
 };
 
 // Error when the spec does not fit the operator.

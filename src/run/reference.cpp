@@ -68,6 +68,7 @@ at::Tensor ReferenceMaker::plain_upstream(std::size_t index, const at::Tensor& o
     if (output.is_complex()) dtype = DType::c64;
     made = to_double_tensor(fill_tensor(Fill{}, dtype, Shape(output.sizes().begin(), output.sizes().end()),
                                         prepared_.key + "/upstream." + std::to_string(index)));
+    if (prepared_.repeated_upstream && made.dim() > 0 && made.numel() > 0) made = made[0].expand_as(made).contiguous();
   }
   return made;
 }

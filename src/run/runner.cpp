@@ -53,13 +53,6 @@ SampledUnits sample_units(const ReferenceOutput& reference, const std::vector<st
 
 double required(const Comparison& comparison, Bound bound) { return comparison.required[static_cast<std::size_t>(bound)]; }
 
-// What rounding once to `dtype` may cost a value of this size: half an ULP, half a subnormal step, and a flushed subnormal.
-double rounding_cost(DType dtype, double value) {
-  const FloatFormat& format = float_format(dtype);
-  const int exponent = value == 0 || !std::isfinite(value) ? format.emin : std::max(format.emin, std::ilogb(value));
-  return std::ldexp(1.0, exponent - format.precision) + std::ldexp(1.0, format.emin - format.precision) + (format.may_flush ? 0x1p-126 : 0);
-}
-
 // Shape, kind and number of outputs must be the reference's; the empty string when they are.
 std::string mismatch(const Observation& observation, const Reference& reference) {
   if (observation.outputs.size() != reference.outputs.size())
@@ -111,14 +104,9 @@ GoldenRecord compare_golden(const GoldenOutput& golden, const Buffer& candidate,
   const SampledUnits sampled = sample_units(reference, positions);
   const Comparison own = compare(golden.sample.dtype, golden.sample.bytes, sampled.values, sampled.units, reference.bound);
   const Comparison candidate_own = compare(sample.dtype, sample.bytes, sampled.values, sampled.units, reference.bound);
-  // The golden was rounded as the candidate was, so their distance may hold two roundings; the comparison itself allows one.
-  const std::vector<double> stored = to_doubles(golden.sample);
-  std::vector<double> allowance = sampled.allowance;
-  allowance.resize(stored.size(), 0);
-  for (std::size_t i = 0; i < stored.size(); ++i) allowance[i] += rounding_cost(golden.sample.dtype, stored[i]);
-  Units two_roundings = sampled.units;
-  two_roundings.allowance = allowance;
-  const Comparison direct = compare(sample.dtype, sample.bytes, stored, two_roundings, reference.bound);
+  Units both_rounded = sampled.units;
+  both_rounded.roundings = 2;
+  const Comparison direct = compare(sample.dtype, sample.bytes, to_doubles(golden.sample), both_rounded, reference.bound);
   record.required = std::max(golden.required, required(own, reference.bound));
   record.direct = required(direct, reference.bound);
   record.rms_error = own.rms_error;
@@ -135,17 +123,42 @@ GoldenRecord compare_golden(const GoldenOutput& golden, const Buffer& candidate,
   return record;
 }
 
+Comparison compare_observations(const Buffer& candidate, const Buffer& other, const ReferenceOutput& reference) {
+  if (reference.integral()) return compare_integers(candidate.dtype, candidate.bytes, other.bytes);
+  Units units = reference.units();
+  units.roundings = 2;
+  return compare(candidate.dtype, candidate.bytes, to_doubles(other), units, reference.bound);
+}
+
+Subject& Runner::subject_of(const Case& c) {
+  Case plain = c;
+  plain.twin = nullptr;
+  std::string id = plain.id();
+  if (!subject_ || subject_id_ != id) {
+    subject_.reset();
+    subject_ = std::make_unique<Subject>(prepare(plain));
+    subject_id_ = std::move(id);
+  }
+  return *subject_;
+}
+
 CaseRecord Runner::run(const Case& c) {
   last_.clear();
+  return c.canonical() ? run_canonical(c) : run_twin(c, subject_of(c), executor_, device_);
+}
+
+CaseRecord Runner::run_canonical(const Case& c) {
   CaseRecord record;
   record.id = c.id();
   Stopwatch watch;
-  const Prepared prepared = prepare(c);
+  subject_.reset();
+  Prepared prepared = prepare(c);
   record.input_digest = hex(prepared.digest);
   record.micros[0] = watch.lap();
 
-  ReferenceMaker maker(prepared);
-  const Reference reference = maker.make();
+  subject_ = std::make_unique<Subject>(std::move(prepared));
+  subject_id_ = record.id;
+  const Reference& reference = subject_->reference;
   record.micros[1] = watch.lap();
   if (!reference.ok) {
     record.stage = "no_reference";
@@ -154,10 +167,9 @@ CaseRecord Runner::run(const Case& c) {
   }
   record.inert = reference.inert;
 
-  const std::vector<at::Tensor> inputs = device_inputs(prepared);
-  Observation observation = executor_.run(prepared, inputs, maker.upstream());
+  const Observation& observation = subject_->run_plain(executor_);
   Observation repeat;
-  if (observation.stage == "done") repeat = executor_.run(prepared, inputs, maker.upstream());
+  if (observation.stage == "done") repeat = executor_.run(subject_->prepared, subject_->inputs, subject_->maker->upstream());
   record.micros[2] = watch.lap();
   record.stage = observation.stage;
   record.message = observation.message;

@@ -103,7 +103,8 @@ void Aliases::settle() {
     const c10::Storage* storage = device_storage(cpu.storage());
     if (storage && storage->unsafeGetStorageImpl() != device.storage().unsafeGetStorageImpl())
       device.unsafeGetTensorImpl()->set_storage_keep_dtype(*storage);
-    if (device.sizes() != cpu.sizes() || device.strides() != cpu.strides() || device.storage_offset() != cpu.storage_offset()) give_geometry(cpu, device);
+    const bool moved_on = device.sizes() != cpu.sizes() || device.strides() != cpu.strides() || device.storage_offset() != cpu.storage_offset();
+    if (moved_on) give_geometry(cpu, device);
   }
 }
 

@@ -56,7 +56,10 @@ void rms_norm_backward(Stack& stack) {
   stack = std::move(results);
 }
 
-at::Tensor with_bias(const at::Tensor& gates, const c10::IValue& bias) { return bias.isNone() || !bias.toTensor().defined() ? gates : gates + bias.toTensor(); }
+at::Tensor with_bias(const at::Tensor& gates, const c10::IValue& given) {
+  const at::Tensor bias = optional_tensor(given);
+  return bias.defined() ? gates + bias : gates;
+}
 
 // (input_gates, hidden_gates, cx, input_bias, hidden_bias) -> (hy, cy, the activated gates i f g o)
 void lstm_cell(Stack& stack) {

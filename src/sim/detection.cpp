@@ -43,7 +43,12 @@ Json to_json(const Verdict& v) {
 
 Verdict read_verdict(const Json& line, const std::string& where) {
   ObjectReader reader(line, where);
-  Verdict v{reader.string("state"), reader.string("reason"), reader.string("repeat"), reader.integer("micros"), reader.integer("activations"), {}, {}};
+  Verdict v;
+  v.state = reader.string("state");
+  v.reason = reader.string("reason");
+  v.repeat = reader.string("repeat");
+  v.micros = reader.integer("micros");
+  v.activations = reader.integer("activations");
   for (const Json& index : reader.array("matched")) v.matched.push_back(index.get<int>());
   for (const Json& index : reader.array("prepared")) v.prepared.push_back(index.get<int>());
   reader.finish();
@@ -72,7 +77,8 @@ class Asker {
     static std::mutex one_at_a_time;                    // a pipe end must not be inherited by another's child
     const std::lock_guard lock(one_at_a_time);
     process_ = std::make_unique<WorkerProcess>(options_.worker, options_.out / "worker.log");
-    if (!receive(120)) throw Error("worker_failed", options_.worker.program, "the worker ends before its first case", "see " + (options_.out / "worker.log").string());
+    if (receive(120)) return;
+    throw Error("worker_failed", options_.worker.program, "the worker ends before its first case", "see " + (options_.out / "worker.log").string());
   }
 
   std::optional<std::string> receive(double seconds) {

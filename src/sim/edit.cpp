@@ -11,17 +11,22 @@ namespace {
 
 struct Bits {
   c10::ScalarType integer;
-  std::int64_t precision;                               // significant bits
+  std::int64_t precision;  // significant bits
   double smallest_normal;
 };
 
 std::optional<Bits> bits_of(c10::ScalarType type) {
   switch (type) {
-    case c10::kFloat: return Bits{c10::kInt, 24, 0x1p-126};
-    case c10::kHalf: return Bits{c10::kShort, 11, 0x1p-14};
-    case c10::kBFloat16: return Bits{c10::kShort, 8, 0x1p-126};
-    case c10::kDouble: return Bits{c10::kLong, 53, 0x1p-1022};
-    default: return std::nullopt;
+    case c10::kFloat:
+      return Bits{c10::kInt, 24, 0x1p-126};
+    case c10::kHalf:
+      return Bits{c10::kShort, 11, 0x1p-14};
+    case c10::kBFloat16:
+      return Bits{c10::kShort, 8, 0x1p-126};
+    case c10::kDouble:
+      return Bits{c10::kLong, 53, 0x1p-1022};
+    default:
+      return std::nullopt;
   }
 }
 
@@ -55,9 +60,12 @@ at::Tensor wrong_at(const at::Tensor& value, std::int64_t index, bool and_behind
   if (index < 0) index += flat.numel();
   if (index < 0 || index >= flat.numel()) return value;
   at::Tensor part = flat.slice(0, index, and_behind ? flat.numel() : index + 1);
-  if (value.scalar_type() == c10::kBool) part.logical_not_();
-  else if (value.is_floating_point() || value.is_complex()) part.copy_(at::where(at::isnan(part), at::zeros_like(part), part + part.abs() + 1));
-  else part.add_(1);
+  if (value.scalar_type() == c10::kBool)
+    part.logical_not_();
+  else if (value.is_floating_point() || value.is_complex())
+    part.copy_(at::where(at::isnan(part), at::zeros_like(part), part + part.abs() + 1));
+  else
+    part.add_(1);
   return flat.view(value.sizes());
 }
 
@@ -94,31 +102,53 @@ at::Tensor jittered(const at::Tensor& value, std::int64_t activation) {
   return value.numel() == 0 ? value : wrong_at(value, activation % value.numel(), false);
 }
 
+// As if they had been through a float of so many significant bits.
+at::Tensor rounded_integers(const at::Tensor& value, std::int64_t bits) {
+  const auto [fraction, exponent] = at::frexp(value.to(c10::kDouble));
+  const at::Tensor whole = at::ldexp(fraction, at::scalar_tensor(bits, c10::kLong)).round();
+  return at::ldexp(whole, exponent - bits).to(value.scalar_type());
+}
+
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
 at::Tensor edited(const Effect& effect, const at::Tensor& value, std::int64_t activation) {
   switch (effect.kind) {
-    case EffectKind::scale: return value.scalar_type() == c10::kBool ? value : (value * effect.by).to(value.scalar_type());
-    case EffectKind::add_ulps: return moved(value, at::scalar_tensor(effect.amount, c10::kLong));
-    case EffectKind::round_output: return rounded(value, effect.amount);
-    case EffectKind::zero_output: return at::zeros_like(value);
-    case EffectKind::nan_output: return filled(value, kNaN);
-    case EffectKind::wrong_element: return wrong_at(value, effect.amount, effect.from_index);
-    case EffectKind::transpose_output: return transposed(value);
-    case EffectKind::swap_top2: return with_top2_swapped(value);
-    case EffectKind::nan_to_zero: return replaced(value, at::isnan(value), 0);
-    case EffectKind::zero_to_nan: return replaced(value, value.eq(0), kNaN);
-    case EffectKind::flush_subnormals: return flushed(value);
-    case EffectKind::int_wrap: return wrapped(value, effect.amount);
-    case EffectKind::nondeterministic: return jittered(value, activation);
-    default: return value;
+    case EffectKind::scale:
+      return value.scalar_type() == c10::kBool ? value : (value * effect.by).to(value.scalar_type());
+    case EffectKind::add_ulps:
+      return moved(value, at::scalar_tensor(effect.amount, c10::kLong));
+    case EffectKind::round_output:
+      return rounded(value, effect.amount);
+    case EffectKind::zero_output:
+      return at::zeros_like(value);
+    case EffectKind::nan_output:
+      return filled(value, kNaN);
+    case EffectKind::wrong_element:
+      return wrong_at(value, effect.amount, effect.from_index);
+    case EffectKind::transpose_output:
+      return transposed(value);
+    case EffectKind::swap_top2:
+      return with_top2_swapped(value);
+    case EffectKind::nan_to_zero:
+      return replaced(value, at::isnan(value), 0);
+    case EffectKind::zero_to_nan:
+      return replaced(value, value.eq(0), kNaN);
+    case EffectKind::flush_subnormals:
+      return flushed(value);
+    case EffectKind::int_wrap:
+      return wrapped(value, effect.amount);
+    case EffectKind::nondeterministic:
+      return jittered(value, activation);
+    default:
+      return value;
   }
 }
 
 at::Tensor rounded(const at::Tensor& value, std::int64_t bits) {
-  if (!value.is_floating_point() && !value.is_complex()) return value;
+  if (value.scalar_type() == c10::kBool) return value;
+  if (!value.is_floating_point() && !value.is_complex()) return rounded_integers(value, bits);
   return on_reals(value, [&](const at::Tensor& x) {
     const auto format = bits_of(x.scalar_type());
     if (!format || bits >= format->precision) return x;
@@ -135,7 +165,7 @@ at::Tensor flushed(const at::Tensor& value) {
   return on_reals(value, [](const at::Tensor& x) {
     const auto format = bits_of(x.scalar_type());
     if (!format) return x;
-    return at::where(x.abs().to(c10::kDouble).lt(format->smallest_normal), x * 0, x);     // x * 0 keeps the sign
+    return at::where(x.abs().to(c10::kDouble).lt(format->smallest_normal), x * 0, x);  // x * 0 keeps the sign
   });
 }
 

@@ -8,7 +8,7 @@ namespace driftgate {
 
 // Output edits that need nothing but the output: scale, add_ulps, round_output, zero_output, …; the tensor itself for another kind.
 at::Tensor edited(const Effect& effect, const at::Tensor& value, std::int64_t activation);
-at::Tensor rounded(const at::Tensor& value, std::int64_t bits);        // to so many significant bits, ties to even
+at::Tensor rounded(const at::Tensor& value, std::int64_t bits);        // to so many significant bits, ties to even; integers too
 at::Tensor flushed(const at::Tensor& value);                           // subnormals to zero
 at::Tensor truncated_to(const at::Tensor& wide, c10::ScalarType dtype);  // toward zero
 // The elements' bytes read as another dtype; what they do not fill is zero.

@@ -14,8 +14,7 @@ struct Planted {
   std::int64_t calls = 0, activations = 0;
   bool prepared = false;                                // its after_op was called
   std::set<std::string> shapes;                         // of new_shape
-  std::optional<Stack> first;                           // results of reuse_first_result
-  std::vector<at::Tensor> previous;                     // outputs of stale_output
+  std::vector<at::Tensor> first, previous;              // outputs of the first and of the last call, for the effects that hand them out
   std::vector<c10::DataPtr> leaked;
 };
 
@@ -26,6 +25,9 @@ using Compute = std::function<void(Stack&)>;
 bool applicable(const Planted& planted, const Call& call);
 // Runs `inner` with the fault around it.
 void apply(Planted& planted, const Call& call, Stack& stack, const Compute& inner);
+// Whether the fault hands out outputs of calls that came before, and must see those on which it does not act.
+bool remembers(const Fault& fault);
+void remember(Planted& planted, const Call& call, Stack& stack, const Compute& inner);
 
 RandomMode current_random_mode();                       // how the running call draws random numbers
 

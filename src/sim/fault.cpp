@@ -170,7 +170,8 @@ Effect read_effect(const Json& document, const std::string& where) {
       break;
     default: break;
   }
-  if (effect.kind == EffectKind::accumulate_in && !is_float(effect.dtype)) throw Error("bad_fault", reader.where("dtype"), "must be a floating dtype");
+  if (effect.kind == EffectKind::accumulate_in && !is_float(effect.dtype))
+    throw Error("bad_fault", reader.where("dtype"), "must be a floating dtype");
   reader.finish();
   return effect;
 }

@@ -15,7 +15,7 @@ namespace driftgate {
 namespace {
 
 struct State {
-  std::recursive_mutex mutex;                           // backward runs in a thread of its own
+  std::recursive_mutex mutex;  // backward runs in a thread of its own
   Profile profile;
   std::vector<Planted> planted;
   bool observe = false;
@@ -76,13 +76,69 @@ const Kernel* kernel_of(const std::map<std::string, Kernel, std::less<>>& kernel
 
 // Operators that move or choose values and compute none: a device that flushes subnormals keeps them there.
 bool computes(const c10::OperatorHandle& op) {
-  static const std::set<std::string, std::less<>> movers = {
-      "copy", "_copy_from", "_copy_from_and_resize", "clone", "view", "as_strided", "_reshape_alias", "cat", "stack", "index", "_index_put_impl", "index_put", "index_select",
-      "index_copy", "index_fill", "gather", "scatter", "take", "put", "where", "masked_fill", "masked_select", "masked_scatter", "flip", "roll",
-      "repeat", "permute", "unfold", "fill", "zero", "set", "resize", "constant_pad_nd", "tril", "triu", "neg", "abs", "sign", "signbit",
-      "copysign", "isnan", "view_as_real", "view_as_complex", "real", "imag", "unfold_copy", "embedding", "im2col", "channel_shuffle",
-      "pixel_shuffle", "pixel_unshuffle", "nonzero", "_local_scalar_dense", "empty_strided", "empty", "eye", "diag", "reflection_pad1d", "reflection_pad2d",
-      "reflection_pad3d", "replication_pad1d", "replication_pad2d", "replication_pad3d"};
+  static const std::set<std::string, std::less<>> movers = {"copy",
+                                                            "_copy_from",
+                                                            "_copy_from_and_resize",
+                                                            "clone",
+                                                            "view",
+                                                            "as_strided",
+                                                            "_reshape_alias",
+                                                            "cat",
+                                                            "stack",
+                                                            "index",
+                                                            "_index_put_impl",
+                                                            "index_put",
+                                                            "index_select",
+                                                            "index_copy",
+                                                            "index_fill",
+                                                            "gather",
+                                                            "scatter",
+                                                            "take",
+                                                            "put",
+                                                            "where",
+                                                            "masked_fill",
+                                                            "masked_select",
+                                                            "masked_scatter",
+                                                            "flip",
+                                                            "roll",
+                                                            "repeat",
+                                                            "permute",
+                                                            "unfold",
+                                                            "fill",
+                                                            "zero",
+                                                            "set",
+                                                            "resize",
+                                                            "constant_pad_nd",
+                                                            "tril",
+                                                            "triu",
+                                                            "neg",
+                                                            "abs",
+                                                            "sign",
+                                                            "signbit",
+                                                            "copysign",
+                                                            "isnan",
+                                                            "view_as_real",
+                                                            "view_as_complex",
+                                                            "real",
+                                                            "imag",
+                                                            "unfold_copy",
+                                                            "embedding",
+                                                            "im2col",
+                                                            "channel_shuffle",
+                                                            "pixel_shuffle",
+                                                            "pixel_unshuffle",
+                                                            "nonzero",
+                                                            "_local_scalar_dense",
+                                                            "empty_strided",
+                                                            "empty",
+                                                            "eye",
+                                                            "diag",
+                                                            "reflection_pad1d",
+                                                            "reflection_pad2d",
+                                                            "reflection_pad3d",
+                                                            "replication_pad1d",
+                                                            "replication_pad2d",
+                                                            "replication_pad3d"};
   return movers.count(base(std::string_view(op.schema().name()).substr(6))) == 0;
 }
 
@@ -156,26 +212,32 @@ bool needs_an_error(const Fault& fault) {
   return fault.effect.kind == EffectKind::no_error_on_bad_index || fault.effect.kind == EffectKind::no_error_on_bad_argument;
 }
 
-// The faults that act on this call, in the order of the file.
-std::vector<Planted*> acting(const Call& call) {
-  std::vector<Planted*> found;
+struct Touching {
+  Planted* planted;
+  bool acts;  // else it only remembers
+};
+
+// The faults that have to do with this call, in the order of the file.
+std::vector<Touching> touching(const Call& call) {
+  std::vector<Touching> found;
   for (Planted& planted : state().planted) {
     const bool was_prepared = planted.prepared;
     if (!planted.fault.when.after_op.empty() && any_name_matches(planted.fault.when.after_op, call.names)) planted.prepared = true;
     if (!matches(planted.fault, call) || !applicable(planted, call)) continue;
-    if (state().observe || due(planted, call, was_prepared)) found.push_back(&planted);
+    const bool acts = state().observe || due(planted, call, was_prepared);
+    if (acts || remembers(planted.fault)) found.push_back({&planted, acts});
   }
   return found;
 }
 
-void observe(const std::vector<Planted*>& matching, Stack& stack, const Compute& compute_it) {
-  for (Planted* planted : matching)
-    if (!needs_an_error(planted->fault)) ++planted->activations;
+void observe(const std::vector<Touching>& faults, Stack& stack, const Compute& compute_it) {
+  for (const Touching& touch : faults)
+    if (!needs_an_error(touch.planted->fault)) ++touch.planted->activations;
   try {
     compute_it(stack);
   } catch (const c10::Error&) {
-    for (Planted* planted : matching)
-      if (needs_an_error(planted->fault)) ++planted->activations;
+    for (const Touching& touch : faults)
+      if (needs_an_error(touch.planted->fault)) ++touch.planted->activations;
     throw;
   }
 }
@@ -184,11 +246,13 @@ void with_faults(const c10::OperatorHandle& op, const Stack& original, Stack& st
   if (state().planted.empty()) return compute_it(stack);
   const Stack as_called = stack;
   const Call call = make_call(op, original, as_called);
-  const std::vector<Planted*> faults = acting(call);
+  const std::vector<Touching> faults = touching(call);
   if (state().observe) return observe(faults, stack, compute_it);
-  for (Planted* planted : faults) {
-    ++planted->activations;
-    compute_it = [planted, &call, inner = std::move(compute_it)](Stack& inputs) { apply(*planted, call, inputs, inner); };
+  for (const Touching& touch : faults) {
+    touch.planted->activations += touch.acts ? 1 : 0;
+    compute_it = [touch, &call, inner = std::move(compute_it)](Stack& inputs) {
+      (touch.acts ? apply : remember)(*touch.planted, call, inputs, inner);
+    };
   }
   compute_it(stack);
 }
@@ -229,8 +293,10 @@ void run_on_device(const c10::OperatorHandle& op, Stack* stack) {
   {
     const Unwatched unwatched;
     with_faults(op, original, values, [&](Stack& inner) {
-      if (op.schema().name() == "aten::copy_") copy(original, inner);
-      else compute(op, inner, aliases.generator());
+      if (op.schema().name() == "aten::copy_")
+        copy(original, inner);
+      else
+        compute(op, inner, aliases.generator());
     });
   }
   aliases.settle();

@@ -1,7 +1,6 @@
 #include "sim/match.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "device/torch_types.hpp"
 
@@ -88,7 +87,7 @@ bool equals(const Json& wanted, const c10::IValue& value, const c10::Argument& a
   if (wanted.is_number()) return value.isScalar() && !value.isComplexDouble() && value.toScalar().toDouble() == wanted.get<double>();
   const std::string text = wanted.get<std::string>();
   if (value.isString()) return value.toStringRef() == text;
-  if (value.isDouble()) return (text == "nan" && std::isnan(value.toDouble())) || (std::isinf(value.toDouble()) && text == (value.toDouble() > 0 ? "inf" : "-inf"));
+  if (value.isDouble()) return number(value.toDouble()) == Json(text);
   return value.isInt() && argument.real_type()->str().find("ScalarType") != std::string::npos && parse_dtype(text) &&
          static_cast<c10::ScalarType>(value.toInt()) == torch_dtype(*parse_dtype(text));
 }
@@ -130,7 +129,8 @@ bool writes_in_place(const Call& call) {
     if (!written(call.op.schema().arguments()[i])) continue;
     if (!output_only(call.op, i)) return true;
     for (const at::Tensor& out : tensors_of(call.arguments[i]))
-      if (std::any_of(inputs.begin(), inputs.end(), [&](const at::Tensor& t) { return t.numel() > 0 && t.data_ptr() == out.data_ptr(); })) return true;
+      for (const at::Tensor& input : inputs)
+        if (input.numel() > 0 && input.data_ptr() == out.data_ptr()) return true;
   }
   return false;
 }

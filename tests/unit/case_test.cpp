@@ -21,14 +21,14 @@ std::vector<Row> rows_of(const char* text, const std::string& file) { return par
 
 Suite softmax_suite() { return Suite(rows_of(kSoftmax, "softmax.json")); }
 
-std::vector<std::string> ids(const Suite& suite, const Filter& filter = {}) {
+std::vector<std::string> ids(const Suite& suite, const Filter& filter = Filter::canonical()) {
   std::vector<std::string> list;
   suite.for_each(filter, [&](const Case& c) { list.push_back(c.id()); });
   return list;
 }
 
 Filter globs(std::vector<std::string> list) {
-  Filter filter;
+  Filter filter = Filter::canonical();
   filter.globs = std::move(list);
   return filter;
 }
@@ -90,7 +90,7 @@ TEST(Suite, SuggestsTheNearestId) {
       {"softmax.int/rows46/fp16/backward/canonical", "softmax.int/rows64/fp16/backward/canonical"},
       {"softmax.int/wide/fp16/forward/canonical", "softmax.int/wide/fp32/forward/canonical"},       // a policy that it lacks
       {"clone/plain/bf16/backward/canonical", "clone/plain/bf16/forward/canonical"},                // a direction that it lacks
-      {"clone/plain/bf16/forward/repeat", "clone/plain/bf16/forward/canonical"},
+      {"clone/plain/bf16/forward/repeated", "clone/plain/bf16/forward/repeat"},
       {"clone/plain", "clone/plain/bf16/forward/canonical"}};
   for (const auto& pair : typos) {
     const auto [name, message] = failure([&] { suite.find(pair.first); });
@@ -131,10 +131,10 @@ TEST(Case, KnowsItsKeyItsBoundAndItsTier) {
   EXPECT_EQ(backward.op_name(), "softmax.int");
   EXPECT_EQ(backward.input_key(), "softmax.int/rows64");
   EXPECT_EQ(backward.bound(), Bound::linear);
-  EXPECT_TRUE(backward.smoke());
+  EXPECT_EQ(backward.tier, SuiteTier::smoke);
   EXPECT_EQ(suite.find("softmax.int/rows64/fp32/forward/canonical").bound(), Bound::general);
-  EXPECT_FALSE(suite.find("softmax.int/wide/fp32/forward/canonical").smoke());
-  EXPECT_FALSE(suite.find("clone/plain/bf16/forward/canonical").smoke());
+  EXPECT_EQ(suite.find("softmax.int/wide/fp32/forward/canonical").tier, SuiteTier::standard);
+  EXPECT_EQ(suite.find("clone/plain/bf16/forward/canonical").tier, SuiteTier::standard);
 }
 
 TEST(Glob, MatchesStarsAndQuestionMarks) {
@@ -166,21 +166,21 @@ TEST(Filter, MatchesTheOpWithoutASlashAndTheIdWithOne) {
 
 TEST(Filter, SelectsByFamilyPolicyAndTier) {
   const Suite suite = softmax_suite();
-  Filter filter;
+  Filter filter = Filter::canonical();
   filter.families = {"copy"};
   EXPECT_EQ(ids(suite, filter), std::vector<std::string>{"clone/plain/bf16/forward/canonical"});
   filter.policies = {Policy::fp32};
   EXPECT_TRUE(ids(suite, filter).empty());
   filter.families.clear();
   EXPECT_EQ(ids(suite, filter).size(), 8u);
-  filter.smoke_only = true;
+  filter.tier = SuiteTier::smoke;
   EXPECT_EQ(ids(suite, filter).size(), 4u);
   EXPECT_EQ(suite.select(filter).size(), 4u);
 }
 
 TEST(Filter, ShardsPartitionWhatTheRestSelects) {
   const Suite suite = softmax_suite();
-  for (Filter filter : {Filter{}, globs({"*softmax*"})}) {
+  for (Filter filter : {Filter::canonical(), globs({"*softmax*"})}) {
     std::vector<std::string> whole = ids(suite, filter), joined;
     filter.shards = 5;
     for (filter.shard = 0; filter.shard < filter.shards; ++filter.shard) {
@@ -197,7 +197,7 @@ TEST(Filter, ShardsPartitionWhatTheRestSelects) {
 TEST(Filter, RefusesAShardThatDoesNotExist) {
   const Suite suite = softmax_suite();
   for (const auto& [shard, shards] : {std::pair(-1, 2), std::pair(2, 2), std::pair(0, 0), std::pair(0, -1)}) {
-    Filter filter;
+    Filter filter = Filter::canonical();
     filter.shard = shard;
     filter.shards = shards;
     EXPECT_EQ(failure([&] { ids(suite, filter); }).first, "bad_shard") << shard << "/" << shards;

@@ -22,7 +22,7 @@ void Selection::add_to(CLI::App& command) {
   command.add_option("globs", globs, "case ids or ops; * and ? match");
   command.add_option("--family", families, "only these families")->allow_extra_args(false);
   command.add_option("--policy", policies, "only these dtype policies: fp32, fp16, bf16, amp_fp16, amp_bf16")->allow_extra_args(false);
-  command.add_option("--tier", tier, "smoke or standard");
+  command.add_option("--tier", tier, "smoke, standard, full (standard and more twins) or large (over 2^31 elements as well)");
   command.add_option("--level", level, "op");
   command.add_option("--shard", shard, "i/n: every n-th case, from the i-th");
 }
@@ -32,8 +32,7 @@ Filter Selection::filter() const {
   filter.globs = globs;
   filter.families = families;
   for (const std::string& policy : policies) filter.policies.push_back(parse_policy(policy, "--policy"));
-  if (tier != "smoke" && tier != "standard") throw Error("usage", "--tier", "'" + tier + "' is not a tier", "use smoke or standard");
-  filter.smoke_only = tier == "smoke";
+  filter.tier = parse_suite_tier(tier, "--tier");
   if (level != "op") throw Error("usage", "--level", "there are no cases of level '" + level + "'", "use op");
   char* end = nullptr;
   filter.shard = static_cast<int>(std::strtol(shard.c_str(), &end, 10));
@@ -41,6 +40,12 @@ Filter Selection::filter() const {
   if (*end != '\0' || filter.shards < 1 || filter.shard < 0 || filter.shard >= filter.shards)
     throw Error("usage", "--shard", "'" + shard + "' is not i/n with 0 <= i < n");
   return filter;
+}
+
+Filter Selection::canonical() const {
+  Filter found = filter();
+  found.canonical_only = true;
+  return found;
 }
 
 void EvidenceArguments::add_to(CLI::App& command) {

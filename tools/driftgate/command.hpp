@@ -27,6 +27,7 @@ struct Selection {
   std::string tier = "standard", shard = "0/1", level = "op";
   void add_to(CLI::App& command);
   Filter filter() const;                                // Error for an unknown policy, tier, level or shard
+  Filter canonical() const;                             // the same without twins
 };
 
 // A subcommand sets the function that runs it.
@@ -34,7 +35,7 @@ using Run = std::function<int()>;
 
 // What another program adds to this one: a device, with its options. The default adds nothing.
 struct Addition {
-  std::function<void(CLI::App& command)> add_options = [](CLI::App&) {};              // of `run` and of the worker
+  std::function<void(CLI::App& command)> add_options = [](CLI::App&) {};              // of the commands that run a device
   std::function<std::vector<std::string>()> options = [] { return std::vector<std::string>(); };   // as given, for the worker's command line
   std::function<Json(const std::string& device)> open = [](const std::string&) { return Json::object(); };   // before a device is used; goes into the environment
   std::function<void(CLI::App& app, Run& run, const std::string& program)> add_commands = [](CLI::App&, Run&, const std::string&) {};
@@ -54,7 +55,8 @@ void add_golden(CLI::App& app, Run& run, const std::string& program);
 void add_mutants(CLI::App& app, Run& run);
 void add_measure(CLI::App& app, Run& run);
 void add_docs(CLI::App& app, Run& run);
-void add_doctor(CLI::App& app, Run& run);
+void add_doctor(CLI::App& app, Run& run, const Addition& addition);
+void add_edges(CLI::App& app, Run& run, const Addition& addition);
 
 // Evidence folders named on the command line, read, merged, judged.
 struct EvidenceArguments {

@@ -27,7 +27,8 @@ int parse_and_run(int argc, char** argv, const Addition& addition) {
   add_mutants(app, run);
   add_measure(app, run);
   add_docs(app, run);
-  add_doctor(app, run);
+  add_doctor(app, run, addition);
+  add_edges(app, run, addition);
   addition.add_commands(app, run, program);
   try {
     app.parse(argc, argv);

@@ -3,6 +3,8 @@
 #include "command.hpp"
 #include "json.hpp"
 #include "report/table_doc.hpp"
+#include "run/environment.hpp"
+#include "run/forms_maker.hpp"
 
 namespace driftgate {
 namespace {
@@ -12,8 +14,13 @@ struct Docs {
   std::filesystem::path out = "docs";
 
   int run() const {
+    open_device(Device::cpu, false);
     write_text(out / "tolerances.md", tolerance_document(ToleranceTable::load(common.tolerances), Suite::load(common.cases)));
-    std::printf("%s\n", (out / "tolerances.md").c_str());
+    const Suite suite = Suite::load(common.cases);
+    Filter every = Filter::canonical();
+    every.tier = SuiteTier::full;
+    write_text(common.cases / kFormsFile, to_text(make_forms(suite, every)));
+    std::printf("%s\n%s\n", (out / "tolerances.md").c_str(), (common.cases / kFormsFile).c_str());
     return kSound;
   }
 };

@@ -19,7 +19,7 @@ struct Golden {
   std::filesystem::path out, first, second;
 
   std::vector<Case> cases(const Suite& suite) const {
-    std::vector<Case> chosen = suite.select(selection.filter());
+    std::vector<Case> chosen = suite.select(selection.canonical());
     if (chosen.empty()) throw Error("usage", "golden", "no case matches", "see `driftgate list`");
     return chosen;
   }

@@ -20,7 +20,7 @@ struct Mutants {
     set_numeric_flags(false);
     const Suite suite = Suite::load(common.cases);
     const ToleranceTable table = ToleranceTable::load(common.tolerances);
-    const std::vector<RowMutation> rows = mutate_rows(suite.select(selection.filter()), table, [](std::size_t done, std::size_t total) {
+    const std::vector<RowMutation> rows = mutate_rows(suite.select(selection.canonical()), table, [](std::size_t done, std::size_t total) {
       if (done % 500 == 0) fmt::print(stderr, "{} of {} cases\n", done, total);
     });
     std::int64_t applied = 0, rejected = 0, blunt = 0;

@@ -28,8 +28,8 @@ Json to_json(const Detection& detection) {
 }
 
 void print_line(const std::string& label, std::int64_t caught, std::int64_t missed, std::int64_t not_exercised) {
-  std::printf("  %-36s %4lld caught %4lld missed %4lld not exercised\n", label.c_str(), static_cast<long long>(caught), static_cast<long long>(missed),
-              static_cast<long long>(not_exercised));
+  std::printf("  %-36s %4lld caught %4lld missed %4lld not exercised\n", label.c_str(), static_cast<long long>(caught),
+              static_cast<long long>(missed), static_cast<long long>(not_exercised));
 }
 
 void print(const Detection& detection) {

@@ -4,8 +4,8 @@
 
 namespace driftgate {
 
-inline Suite inline_suite(const std::string& rows) {
-  return Suite(parse_specs(parse_json(R"({"schema": "driftgate.spec/1", "rows": [)" + rows + "]}", "test.json"), "test.json"));
+inline Suite inline_suite(const std::string& rows, Forms forms = {}) {
+  return Suite(parse_specs(parse_json(R"({"schema": "driftgate.spec/1", "rows": [)" + rows + "]}", "test.json"), "test.json"), std::move(forms));
 }
 
 }  // namespace driftgate

@@ -1,0 +1,25 @@
+#pragma once
+// What the twins of one case share: its inputs, its reference and what the device made of the plain call.
+#include <memory>
+#include <string>
+
+#include "evidence/evidence.hpp"
+#include "run/reference.hpp"
+
+namespace driftgate {
+
+struct Subject {
+  Prepared prepared;
+  std::vector<at::Tensor> inputs;                       // CPU tensors in the dtypes of the case
+  std::unique_ptr<ReferenceMaker> maker;
+  Reference reference;
+  Observation plain;                                    // stage "" until somebody runs it
+  explicit Subject(Prepared ready);
+  const Observation& run_plain(const Executor& executor);
+};
+
+// Runs a twin. Its record's comparisons are with the device's own plain call, in the units of the reference; the altered calls of
+// a pair are compared with their own reference and named "<output>.altered".
+CaseRecord run_twin(const Case& twin, Subject& subject, const Executor& executor, Device device);
+
+}  // namespace driftgate
