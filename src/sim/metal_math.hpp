@@ -14,7 +14,7 @@ namespace driftgate {
 inline float flushed(float x) { return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x; }
 // To `bits` significant bits, ties to even, as TF32 (11) does; infinities and NaN stay.
 float rounded_to(float x, int bits);
-// a·b + c with one rounding (the sum in double is exact but for ties, which no bound can see).
+// a·b + c as one rounding of the exact value would give it, but for rare ties that double rounds first.
 inline float fused(float a, float b, float c) { return static_cast<float>(static_cast<double>(a) * b + c); }
 
 class MetalMath {
