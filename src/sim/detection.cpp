@@ -203,22 +203,22 @@ std::vector<Candidates> candidates_of(const DetectOptions& options, const std::v
   return all;
 }
 
-struct Trial {
+struct Attempt {
   std::vector<std::size_t> by, tried;
   bool activated = false;
 };
 
-Trial try_fault(Asker& asker, const DetectOptions& options, const Fault& fault, int number, const Candidates& candidates) {
-  Trial trial;
+Attempt attempt_on(Asker& asker, const DetectOptions& options, const Fault& fault, int number, const Candidates& candidates) {
+  Attempt attempt;
   for (const std::size_t c : candidates.preludes) asker.ask(options.plan[c], number);
   for (const std::size_t c : candidates.touched) {
     const Verdict verdict = asker.ask(options.plan[c], number);
-    trial.tried.push_back(c);
-    trial.activated = trial.activated || verdict.activations > 0;
-    if (verdict.alarming(fault)) trial.by.push_back(c);
-    if (trial.by.size() == kEnough || verdict.reason == "timed_out") break;             // a hang is not waited for twice
+    attempt.tried.push_back(c);
+    attempt.activated = attempt.activated || verdict.activations > 0;
+    if (verdict.alarming(fault)) attempt.by.push_back(c);
+    if (attempt.by.size() == kEnough || verdict.reason == "timed_out") break;             // a hang is not waited for twice
   }
-  return trial;
+  return attempt;
 }
 
 }  // namespace
@@ -238,12 +238,12 @@ Detection detect(const DetectOptions& options, const std::vector<Fault>& faults)
   const std::vector<Verdict> index = make_index(options, faults);
   const std::vector<Candidates> candidates = candidates_of(options, faults, index);
 
-  std::vector<Trial> trials(faults.size());
+  std::vector<Attempt> attempts(faults.size());
   in_parallel(options, "faults", faults.size(),
-              [&](Asker& asker, std::size_t f) { trials[f] = try_fault(asker, options, faults[f], static_cast<int>(f), candidates[f]); });
+              [&](Asker& asker, std::size_t f) { attempts[f] = attempt_on(asker, options, faults[f], static_cast<int>(f), candidates[f]); });
 
   std::set<std::size_t> tried;
-  for (const Trial& trial : trials) tried.insert(trial.tried.begin(), trial.tried.end());
+  for (const Attempt& attempt : attempts) tried.insert(attempt.tried.begin(), attempt.tried.end());
   const std::vector<std::size_t> controls(tried.begin(), tried.end());
   std::vector<char> sound(options.plan.size(), 0);
   in_parallel(options, "control", controls.size(),
@@ -254,10 +254,10 @@ Detection detect(const DetectOptions& options, const std::vector<Fault>& faults)
     if (!sound[c]) detection.control_alarms.push_back(options.plan[c]);
   for (std::size_t f = 0; f < faults.size(); ++f) {
     FaultResult result{faults[f], Detected::not_exercised, {}};
-    for (const std::size_t c : trials[f].by)
+    for (const std::size_t c : attempts[f].by)
       if (sound[c]) result.by.push_back(options.plan[c]);
     if (!result.by.empty()) result.state = Detected::caught;
-    else if (trials[f].activated || (candidates[f].any && candidates[f].touched.empty())) result.state = Detected::missed;
+    else if (attempts[f].activated || (candidates[f].any && candidates[f].touched.empty())) result.state = Detected::missed;
     detection.faults.push_back(std::move(result));
   }
   return detection;

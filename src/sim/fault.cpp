@@ -116,7 +116,7 @@ When read_when(const Json& document, const std::string& where) {
   when.arg = count(reader, "arg", 0);
   if (reader.has("dtype"))
     for (const std::string& dtype : reader.strings("dtype")) when.dtypes.push_back(dtype_word(dtype, reader.where("dtype")));
-  if (reader.has("layout")) when.layout = word<Layout>(reader.string("layout"), kLayouts, reader.where("layout"));
+  if (reader.has("layout")) when.layout = word<OperandLayout>(reader.string("layout"), kLayouts, reader.where("layout"));
   when.ndim_at_least = count(reader, "ndim_at_least", 0);
   when.ndim_equals = count(reader, "ndim_equals", 0);
   when.min_numel = count(reader, "min_numel", 0);

@@ -15,7 +15,7 @@
 
 namespace driftgate {
 
-enum class Layout : std::uint8_t { noncontiguous, contiguous, stepped, offset, expanded, channels_last, any };
+enum class OperandLayout : std::uint8_t { noncontiguous, contiguous, stepped, offset, expanded, channels_last, any };
 enum class Relation : std::uint8_t { square, rows_lt_cols, broadcast };
 enum class ValueRule : std::uint8_t { any_nan, any_inf, any_subnormal, any_negative_zero, any_negative, all_equal, any_above };
 
@@ -28,7 +28,7 @@ struct SizeRule {
 struct When {
   std::optional<std::int64_t> arg;
   std::vector<DType> dtypes;
-  std::optional<Layout> layout;
+  std::optional<OperandLayout> layout;
   std::optional<std::int64_t> ndim_at_least, ndim_equals, min_numel;
   std::vector<SizeRule> sizes;
   std::optional<Relation> relation;

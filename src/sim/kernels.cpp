@@ -14,15 +14,15 @@
 namespace driftgate {
 namespace {
 
-struct State {
+struct DeviceState {
   std::recursive_mutex mutex;  // backward runs in a thread of its own
   Profile profile;
   std::vector<Planted> planted;
   bool observe = false;
 };
 
-State& state() {
-  static State* const instance = new State;
+DeviceState& state() {
+  static DeviceState* const instance = new DeviceState;
   return *instance;
 }
 

@@ -18,15 +18,15 @@ bool channels_last(const at::Tensor& t) {
                                 (t.dim() == 5 && t.is_contiguous(c10::MemoryFormat::ChannelsLast3d)));
 }
 
-bool has_layout(const at::Tensor& t, Layout layout) {
+bool has_layout(const at::Tensor& t, OperandLayout layout) {
   switch (layout) {
-    case Layout::noncontiguous: return !t.is_contiguous();
-    case Layout::contiguous: return t.is_contiguous();
-    case Layout::stepped: return !t.is_non_overlapping_and_dense() && !expanded(t);
-    case Layout::offset: return t.storage_offset() != 0;
-    case Layout::expanded: return expanded(t);
-    case Layout::channels_last: return channels_last(t);
-    case Layout::any: return true;
+    case OperandLayout::noncontiguous: return !t.is_contiguous();
+    case OperandLayout::contiguous: return t.is_contiguous();
+    case OperandLayout::stepped: return !t.is_non_overlapping_and_dense() && !expanded(t);
+    case OperandLayout::offset: return t.storage_offset() != 0;
+    case OperandLayout::expanded: return expanded(t);
+    case OperandLayout::channels_last: return channels_last(t);
+    case OperandLayout::any: return true;
   }
   return false;
 }

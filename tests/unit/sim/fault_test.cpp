@@ -24,7 +24,7 @@ TEST(Fault, ReadsEveryConditionOnTheOperand) {
                                 "size_at_least": {"dim": -1, "size": 65}, "not_divisible": [{"dim": 0, "size": 4}], "value": {"any_above": 3.5}})");
   EXPECT_EQ(when.arg, 1);
   EXPECT_EQ(when.dtypes, (std::vector{DType::f16, DType::bf16}));
-  EXPECT_EQ(when.layout, Layout::stepped);
+  EXPECT_EQ(when.layout, OperandLayout::stepped);
   EXPECT_EQ(when.relation, Relation::square);
   ASSERT_EQ(when.sizes.size(), 2u);
   EXPECT_EQ(when.sizes[0].dim, -1);
