@@ -58,7 +58,8 @@ Law Law::parse(const Json& value, const std::string& where) {
   ObjectReader reader(value, where);
   Law law;
   law.name_ = reader.string("law");
-  const Known& known = find_law(law.name_, reader.where("law"));
+  const std::string at = reader.where("law");
+  const Known& known = find_law(law.name_, at);
   for (std::size_t i = 0; i < known.parameters.size(); ++i) {
     const Parameter& parameter = known.parameters[i];
     if (parameter.name.empty()) continue;

@@ -38,7 +38,9 @@ void save_tensors(const std::filesystem::path& directory, const CaseRecord& reco
 }  // namespace
 
 int work(const WorkerOptions& options) {
-  if (!answer(open_device(options.device, options.tf32).dump())) return 2;
+  Json environment = open_device(options.device, options.tf32);
+  environment.update(options.facts);
+  if (!answer(environment.dump())) return 2;
   const Suite suite = Suite::load(options.cases);
   const ToleranceTable table = ToleranceTable::load(options.tolerances);
   std::optional<GoldenSet> golden;

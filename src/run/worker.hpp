@@ -12,6 +12,7 @@ struct WorkerOptions {
   bool tf32 = false;
   std::filesystem::path cases, tolerances;
   std::optional<std::filesystem::path> golden;
+  Json facts = Json::object();                          // what else is known about the device: goes into its environment
   std::filesystem::path tensors;                        // failing tensors go here, at most kMostTensorFiles; empty: nowhere
 };
 

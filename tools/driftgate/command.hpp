@@ -33,9 +33,20 @@ struct Selection {
 // A subcommand sets the function that runs it.
 using Run = std::function<int()>;
 
+// What another program adds to this one: a device, with its options. The default adds nothing.
+struct Addition {
+  std::function<void(CLI::App& command)> add_options = [](CLI::App&) {};              // of the commands that run a device
+  std::function<std::vector<std::string>()> options = [] { return std::vector<std::string>(); };   // as given, for the worker's command line
+  std::function<Json(const std::string& device)> open = [](const std::string&) { return Json::object(); };   // before a device is used; goes into the environment
+  std::function<void(CLI::App& app, Run& run, const std::string& program)> add_commands = [](CLI::App&, Run&, const std::string&) {};
+};
+
+// The whole program. Returns its exit code.
+int run_command_line(int argc, char** argv, const Addition& addition = {});
+
 void add_list(CLI::App& app, Run& run);
-void add_run(CLI::App& app, Run& run, const std::string& program);
-void add_worker(CLI::App& app, Run& run);
+void add_run(CLI::App& app, Run& run, const std::string& program, const Addition& addition);
+void add_worker(CLI::App& app, Run& run, const Addition& addition);
 void add_judge(CLI::App& app, Run& run);
 void add_decide(CLI::App& app, Run& run);
 void add_report(CLI::App& app, Run& run);
@@ -45,8 +56,8 @@ void add_mutants(CLI::App& app, Run& run);
 void add_measure(CLI::App& app, Run& run);
 void add_docs(CLI::App& app, Run& run);
 void add_coverage(CLI::App& app, Run& run);
-void add_doctor(CLI::App& app, Run& run);
-void add_edges(CLI::App& app, Run& run);
+void add_doctor(CLI::App& app, Run& run, const Addition& addition);
+void add_edges(CLI::App& app, Run& run, const Addition& addition);
 
 // Evidence folders named on the command line, read, merged, judged.
 struct EvidenceArguments {

@@ -10,6 +10,7 @@ namespace {
 struct Doctor {
   std::string device;
   bool best = false, json = false;
+  Addition addition;
 
   int run() const {
     const Device where = device.empty() ? best_device() : parse_device(device);
@@ -17,6 +18,7 @@ struct Doctor {
       std::printf("%s\n", std::string(name(where)).c_str());
       return kSound;
     }
+    addition.open(std::string(name(where)));
     const Json environment = open_device(where, false);
     const Json& gate = environment["gate"];
     bool ok = true;
@@ -39,11 +41,13 @@ struct Doctor {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Run& run) {
+void add_doctor(CLI::App& app, Run& run, const Addition& addition) {
   auto options = std::make_shared<Doctor>();
+  options->addition = addition;
   CLI::App* command = app.add_subcommand("doctor", "the device gate and the conditions of the host; exit 77 when the device is absent");
   command->add_option("--device", options->device, "cpu, mps or cuda (default: the best one here)");
   command->add_flag("--best", options->best, "only print the best device here");
+  addition.add_options(*command);
   command->add_flag("--json", options->json, "the whole environment as JSON");
   command->footer("Example: driftgate doctor --device mps");
   command->callback([options, &run] { run = [options] { return options->run(); }; });

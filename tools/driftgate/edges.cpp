@@ -14,6 +14,7 @@ struct Edges {
   Common common;
   Selection selection;
   std::string device = "cpu";
+  Addition addition;
   bool json = false;
 
   int run() const {
@@ -22,6 +23,7 @@ struct Edges {
     const std::vector<Case> cases = suite.select(selection.filter());
     if (cases.empty()) throw Error("usage", "edges", "no case matches", "see `driftgate list`");
     const Device where = parse_device(device);
+    addition.open(device);
     if (!available(where)) {
       std::fprintf(stderr, "driftgate: there is no %s device on this host\n", device.c_str());
       return kInconclusive;
@@ -51,12 +53,14 @@ struct Edges {
 
 }  // namespace
 
-void add_edges(CLI::App& app, Run& run) {
+void add_edges(CLI::App& app, Run& run, const Addition& addition) {
   auto options = std::make_shared<Edges>();
+  options->addition = addition;
   CLI::App* command = app.add_subcommand("edges", "find the size at which a failing case begins to fail");
   options->common.add_to(*command);
   options->selection.add_to(*command);
   command->add_option("--device", options->device, "cpu, mps or cuda")->required();
+  addition.add_options(*command);
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("Example: driftgate edges --device mps 'conv2d/batch9/fp32/forward/canonical'");
   command->callback([options, &run] { run = [options] { return options->run(); }; });

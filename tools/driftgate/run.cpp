@@ -24,6 +24,7 @@ struct RunCommand {
   int jobs = 0;
   double timeout = 120;
   bool resume = false, fresh = false, tf32 = false, judge_too = false;
+  Addition addition;
 
   int run() const {
     const Device where = parse_device(device);
@@ -42,11 +43,12 @@ struct RunCommand {
     options.resume = resume;
     options.timeout_seconds = timeout;
     const int cores = std::max(1U, std::thread::hardware_concurrency());
-    options.jobs = where == Device::cpu ? (jobs > 0 ? jobs : cores) : 1;
+    options.jobs = where == Device::cpu || where == Device::sim ? (jobs > 0 ? jobs : cores) : 1;
     options.worker = {program, {"worker", "--device", device, "--cases", common.cases.string(), "--tolerances", common.tolerances.string(),
                                 "--tensors", (out / "tensors").string()}};
     if (golden) options.worker.arguments.insert(options.worker.arguments.end(), {"--golden", golden->string()});
     if (tf32) options.worker.arguments.push_back("--tf32");
+    for (const std::string& argument : addition.options()) options.worker.arguments.push_back(argument);
     RunInfo header;
     header.device = device;
     header.golden = golden ? golden->filename().string() : "";
@@ -82,25 +84,27 @@ struct WorkerCommandLine {
 
 }  // namespace
 
-void add_run(CLI::App& app, Run& run, const std::string& program) {
+void add_run(CLI::App& app, Run& run, const std::string& program, const Addition& addition) {
   auto options = std::make_shared<RunCommand>();
   options->program = program;
+  options->addition = addition;
   CLI::App* command = app.add_subcommand("run", "run cases on a device and write evidence");
   options->common.add_to(*command);
   options->selection.add_to(*command);
   command->add_option("--device", options->device, "cpu, mps or cuda")->required();
   command->add_option("--out", options->out, "the evidence folder")->required();
-  command->add_option("--jobs", options->jobs, "worker processes (cpu only; default: the cores)");
+  command->add_option("--jobs", options->jobs, "worker processes (not on accelerators; default: the cores)");
   command->add_option("--timeout", options->timeout, "seconds after which a case counts as hung");
   CLI::Option* resume = command->add_flag("--resume", options->resume, "keep the cases that --out already has");
   command->add_flag("--fresh", options->fresh, "remove what --out already has")->excludes(resume);
   command->add_flag("--tf32", options->tf32, "allow TF32: shows that the suite notices");
   command->add_flag("--judge", options->judge_too, "judge what was run; exit 77 when the device is absent");
+  addition.add_options(*command);
   command->footer("Example: driftgate run --device mps --out evidence 'conv2d*' --policy fp32");
   command->callback([options, &run] { run = [options] { return options->run(); }; });
 }
 
-void add_worker(CLI::App& app, Run& run) {
+void add_worker(CLI::App& app, Run& run, const Addition& addition) {
   auto line = std::make_shared<WorkerCommandLine>();
   CLI::App* command = app.add_subcommand("worker", "the process in which `run` executes cases")->group("");
   command->add_option("--device", line->device)->required();
@@ -109,9 +113,11 @@ void add_worker(CLI::App& app, Run& run) {
   command->add_option("--golden", line->golden);
   command->add_option("--tensors", line->options.tensors);
   command->add_flag("--tf32", line->options.tf32);
-  command->callback([line, &run] {
-    run = [line] {
+  addition.add_options(*command);
+  command->callback([line, addition, &run] {
+    run = [line, addition] {
       line->options.device = parse_device(line->device);
+      line->options.facts = addition.open(line->device);
       if (!line->golden.empty()) line->options.golden = line->golden;
       return work(line->options);
     };
