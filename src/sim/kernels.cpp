@@ -61,9 +61,7 @@ Call make_call(const c10::OperatorHandle& op, const Stack& original, const Stack
   const std::vector<Caller>& around = callers();
   for (std::size_t i = around.size(); i-- > 0;) {
     passing_on = passing_on && base(around[i].name) == base(name);
-    if (passing_on) add_names(call.names, around[i].name, around[i].overload);
-    const bool itself = i + 1 == around.size() && around[i].name == name;
-    if (!itself) add_names(call.enclosing, around[i].name, around[i].overload);
+    add_names(passing_on ? call.names : call.enclosing, around[i].name, around[i].overload);
   }
   return call;
 }

@@ -69,9 +69,9 @@ int version_number(const std::string& text) {
 }
 
 // Operators with a direct kernel on MPS in this torch (silu_backward by delegation: elsewhere a composite kernel hides its structured
-// one), and those whose composite kernel has MPS code inside.
+// one), and those whose composite kernel has code for the device inside.
 std::vector<std::string> whole_operators(const std::filesystem::path& table) {
-  std::vector<std::string> operators = {"copy_", "convolution", "convolution_backward"};
+  std::vector<std::string> operators = {"copy_", "convolution", "convolution_backward", "conj_physical_"};
   std::istringstream lines(read_text(table));
   std::string name, since, until;
   lines >> name >> since >> until;

@@ -61,7 +61,7 @@ TEST(Simulation, BackwardReachesEveryLeaf) {
 TEST(Simulation, RecurrentCellsAreThoseOfTheCpu) {
   const auto run = [](const c10::Device& device) {
     std::vector<at::Tensor> weights;
-    for (const at::IntArrayRef shape : {at::IntArrayRef({12, 4}), at::IntArrayRef({12, 3}), at::IntArrayRef({12}), at::IntArrayRef({12})})
+    for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{12, 4}, {12, 3}, {12}, {12}})
       weights.push_back(ramp(shape).to(device).requires_grad_());
     const at::Tensor x = ramp({5, 2, 4}).to(device).requires_grad_(), h = at::zeros({1, 2, 3}).to(device);
     const at::Tensor lstm = std::get<0>(at::lstm(x, {h, h}, weights, true, 1, 0.0, false, false, false));
