@@ -161,13 +161,23 @@ bool glob_match(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == kNone;
 }
 
-Suite Suite::load(const std::filesystem::path& directory) { return Suite(read_specs(directory), read_forms(directory)); }
+Suite Suite::load(const std::filesystem::path& directory) { return Suite(read_specs(directory), read_forms(directory), read_device_limits(directory)); }
 
 Case Suite::Entry::at(Policy policy, Direction direction, const Twin& which) const {
   return {row, arguments, op, policy, direction, &which, which.kind == TwinKind::canonical ? canonical : twin};
 }
 
-Suite::Suite(std::vector<Row> rows, Forms forms) : rows_(std::move(rows)) {
+bool Suite::limited(std::string_view device, const Case& c) const {
+  if (device.empty()) return false;
+  std::string text;
+  return std::any_of(limits_.begin(), limits_.end(), [&](const DeviceLimit& limit) {
+    if (limit.device != device) return false;
+    if (text.empty()) text = fmt::format("{}/{}/{}", c.input_key(), name(c.direction), c.twin ? c.twin->name : std::string(kCanonical));
+    return glob_match(limit.glob, text);
+  });
+}
+
+Suite::Suite(std::vector<Row> rows, Forms forms, std::vector<DeviceLimit> limits) : rows_(std::move(rows)), limits_(std::move(limits)) {
   for (const Row& row : rows_) {
     const std::set<const ArgumentSet*> twinned = standard_twins(row);
     for (std::uint32_t op = 0; op < row.ops.size(); ++op) {
@@ -201,7 +211,7 @@ void Suite::for_each(const Filter& filter, const std::function<void(const Case&)
   }
   std::int64_t position = 0;
   const auto offer = [&](const Case& c) {
-    if (c.tier > filter.tier || (filter.canonical_only && !c.canonical()) || !matches_glob(filter, c)) return;
+    if (c.tier > filter.tier || (filter.canonical_only && !c.canonical()) || !matches_glob(filter, c) || limited(filter.device, c)) return;
     if (position++ % filter.shards == filter.shard) visit(c);
   };
   for (const Entry& entry : entries_) {

@@ -49,6 +49,7 @@ struct Case {
 // against the op.
 struct Filter {
   std::vector<std::string> globs, families;
+  std::string device;                                                        // leaves out what that device is known not to take
   std::vector<Policy> policies;
   SuiteTier tier = SuiteTier::standard;                                      // this one and the smaller ones
   bool canonical_only = false;
@@ -65,7 +66,7 @@ class Suite {
  public:
   // Reads the specs and checks that ids are unique (Error `duplicate_case`).
   static Suite load(const std::filesystem::path& directory);
-  explicit Suite(std::vector<Row> rows, Forms forms = {});
+  explicit Suite(std::vector<Row> rows, Forms forms = {}, std::vector<DeviceLimit> limits = {});
   Suite(Suite&&) = default;                                                  // its cases point into it: movable, not copyable
   Suite& operator=(Suite&&) = default;
 
@@ -86,6 +87,9 @@ class Suite {
     Case at(Policy policy, Direction direction, const Twin& twin) const;
   };
   std::vector<Row> rows_;
+  bool limited(std::string_view device, const Case& c) const;
+
+  std::vector<DeviceLimit> limits_;
   std::vector<Entry> entries_;                                               // in the order of the files
   std::unordered_map<std::string, std::size_t> by_input_;                    // input_key -> entry
 };

@@ -139,6 +139,23 @@ Forms read_forms(const std::filesystem::path& directory) {
   return forms;
 }
 
+std::vector<DeviceLimit> read_device_limits(const std::filesystem::path& directory) {
+  const std::filesystem::path file = directory / kDeviceLimitsFile;
+  std::vector<DeviceLimit> limits;
+  if (!std::filesystem::exists(file)) return limits;
+  std::istringstream text(read_text(file));
+  std::size_t number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    if (line.empty() || line[0] == '#') continue;
+    const std::size_t first = line.find('\t'), second = first == std::string::npos ? first : line.find('\t', first + 1);
+    if (second == std::string::npos || first == 0 || second == first + 1 || second + 1 == line.size())
+      throw Error("bad_limit", fmt::format("{}:{}", file.generic_string(), number), "not 'device<tab>glob<tab>why'");
+    limits.push_back({line.substr(0, first), line.substr(first + 1, second - first - 1), line.substr(second + 1)});
+  }
+  return limits;
+}
+
 std::string to_text(const Forms& forms) {
   std::string text = "# Roads of each operator and argument set beside the functional call. Made by `driftgate docs`.\n";
   for (const auto& [key, roads] : std::map<std::string, std::vector<std::string>>(forms.begin(), forms.end()))

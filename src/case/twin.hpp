@@ -44,6 +44,14 @@ inline constexpr std::string_view kFormsFile = "forms.tsv";
 Forms read_forms(const std::filesystem::path& directory);                    // empty without the file; Error `bad_forms`
 std::string to_text(const Forms& forms);                                     // sorted
 
+// A case or twin that a device does not take, by its contract or by an error of its own: a line "device<tab>glob<tab>why" of
+// device_limits.tsv beside the specs; the glob is matched against op/set/direction/twin.
+struct DeviceLimit {
+  std::string device, glob, why;
+};
+inline constexpr std::string_view kDeviceLimitsFile = "device_limits.tsv";
+std::vector<DeviceLimit> read_device_limits(const std::filesystem::path& directory);   // empty without the file; Error `bad_limit`
+
 // All twins of an op ("aten::add.Tensor") and an argument set in one direction, canonical first. `roads`: its line in the forms, or
 // nothing.
 std::vector<Twin> twins_of(const Row& row, std::string_view op, const ArgumentSet& set, Direction direction, const std::vector<std::string>& roads);

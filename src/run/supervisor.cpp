@@ -129,7 +129,8 @@ class Supervision {
     // No case sends itself SIGKILL: somebody else did, or the memory ran out. Once is forgiven, so that a killed run resumes to the same
     // judgements; twice is the case's own.
     const bool forgiven = how == "SIGKILL" && std::string(stage) == "crashed" && !worker.sent.empty() && killed_.insert(worker.sent.front()).second;
-    if (!worker.sent.empty() && !forgiven) {
+    const bool blamed = !forgiven && how != "exit " + std::to_string(kDeviceLost);   // that case has its line already
+    if (!worker.sent.empty() && blamed) {
       CaseRecord record;
       record.id = worker.sent.front();
       record.stage = stage;

@@ -14,6 +14,8 @@
 
 namespace driftgate {
 
+inline constexpr int kDeviceLost = 75;                   // exit code of a worker whose device answers nothing any more; no case is blamed for its end
+
 struct WorkerCommand {
   std::string program;
   std::vector<std::string> arguments;

@@ -10,6 +10,7 @@
 #include "judge/judgement.hpp"
 #include "run/environment.hpp"
 #include "run/runner.hpp"
+#include "run/supervisor.hpp"
 #include "tensor/safetensors.hpp"
 
 namespace driftgate {
@@ -63,6 +64,8 @@ int work(const WorkerOptions& options) {
       ++saved;
     }
     if (!answer(to_line(record))) return 2;
+    // An error of a kernel may leave the device useless for the whole process: the next worker gets a fresh one.
+    if (record.stage == "raised" && options.device != Device::cpu && !available(options.device)) return kDeviceLost;
   }
   return 0;
 }

@@ -31,7 +31,9 @@ struct RunCommand {
     const Suite suite = Suite::load(common.cases);
     const ToleranceTable table = ToleranceTable::load(common.tolerances);
     RunOptions options;
-    suite.for_each(selection.filter(), [&](const Case& c) {
+    Filter filter = selection.filter();
+    filter.device = device;
+    suite.for_each(filter, [&](const Case& c) {
       table.row_for(c);                                 // exactly one row a case, before anything is run
       options.plan.push_back(c.id());
     });
