@@ -76,7 +76,7 @@ Law Law::parse(const Json& value, const std::string& where) {
     }
   reader.finish();
   const bool ranged = law.name_ == "uniform" || law.name_ == "integers";
-  if (ranged && !(law.first_ < law.second_)) throw Error("bad_value", where, "needs low < high");
+  if (ranged && !(law.first_ < law.second_)) throw Error("bad_value", reader.where("high"), "needs low < high");
   const bool counts = law.name_ == "integers" || law.name_ == "permutation" || law.name_ == "erlang";
   if (counts && !(whole(law.first_) && whole(law.second_))) throw Error("bad_value", where, "needs whole numbers");
   if (law.name_ == "integers" && !(law.second_ - law.first_ < kMostAtoms)) throw Error("bad_value", where, "has too many values");

@@ -168,14 +168,14 @@ void read_bound(ObjectReader& reader, Row& row) {
 }
 
 // Samples are judged by a law, forward; nothing else is.
-void check_law(const Row& row, const std::string& where) {
+void check_law(const Row& row, const ObjectReader& reader) {
   const bool statistical = row.bound_forward == Bound::statistical;
   if (row.bound_backward == Bound::statistical && row.directions != std::vector{Direction::forward}) {
-    throw Error("bad_value", where, "the statistical bound has no backward direction");
+    throw Error("bad_value", reader.where("directions"), "the statistical bound has no backward direction");
   }
   for (const ArgumentSet& set : row.cases) {
     if (set.law.has_value() != statistical) {
-      throw Error("bad_value", where + "." + set.name, "the key \"statistical\" and the bound \"statistical\" need each other");
+      throw Error("bad_value", reader.where("cases") + "." + set.name + ".statistical", "the key \"statistical\" and the bound \"statistical\" need each other");
     }
   }
 }
@@ -223,7 +223,7 @@ Row read_row(const Json& document, const std::string& file, const std::string& w
   reader.finish();
   if (row.cases.empty()) throw Error("empty_list", reader.where("cases"), "the row has no cases");
   check_grad(row, reader.where("grad"));
-  check_law(row, reader.where("cases"));
+  check_law(row, reader);
   return row;
 }
 

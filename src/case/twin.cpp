@@ -134,7 +134,7 @@ Forms read_forms(const std::filesystem::path& directory) {
     for (std::string road; words >> road; roads.push_back(road))
       if (!is_road(road))
         throw Error("bad_forms", fmt::format("{}:{}", file.generic_string(), number), fmt::format("'{}' is not a road", road),
-                    "make the file again with `driftgate docs`");
+                    "make the file again with `driftgate docs --forms`");
   }
   return forms;
 }
@@ -157,7 +157,7 @@ std::vector<DeviceLimit> read_device_limits(const std::filesystem::path& directo
 }
 
 std::string to_text(const Forms& forms) {
-  std::string text = "# Roads of each operator and argument set beside the functional call. Made by `driftgate docs`.\n";
+  std::string text = "# Roads of each operator and argument set beside the functional call. Made by `driftgate docs --forms`.\n";
   for (const auto& [key, roads] : std::map<std::string, std::vector<std::string>>(forms.begin(), forms.end()))
     text += fmt::format("{}\t{}\n", key, fmt::join(roads, " "));
   return text;

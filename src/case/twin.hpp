@@ -16,7 +16,7 @@
 //   pair_A                    between calls that differ in argument A alone: kernels that were cached for the other
 //
 // Layouts and gradients follow from the spec. What depends on the operator (a word a road: inplace, out, batch, pair_A) stands in
-// forms.tsv beside the specs, which `driftgate docs` makes by trying each on the CPU.
+// forms.tsv beside the specs, which `driftgate docs --forms` makes by trying each on the CPU.
 #include <filesystem>
 #include <string>
 #include <string_view>

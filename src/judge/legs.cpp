@@ -169,7 +169,7 @@ std::map<std::string, Leg> legs_of(Policy policy, const JudgedRun& run, const Su
   std::set<std::string> families, passed;
   std::unordered_set<std::string> standard;
   Filter filter;
-  filter.policies = {policy};
+  filter.policies.push_back(policy);
   suite.for_each(filter, [&](const Case& c) {
     standard.insert(c.id());
     families.insert(c.row->family);

@@ -63,7 +63,7 @@ AlteredCase::AlteredCase(const Case& plain, const std::string& argument) : argum
       continue;                                         // the schema does not take this value
     }
   }
-  throw Error("bad_twin", plain.id(), "no other value of '" + argument + "' gives another result", "make the forms again with `driftgate docs`");
+  throw Error("bad_twin", plain.id(), "no other value of '" + argument + "' gives another result", "make the forms again with `driftgate docs --forms`");
 }
 
 }  // namespace driftgate

@@ -36,6 +36,9 @@ double pointwise(DType dtype, double candidate, double reference, double sensiti
   return one(dtype, candidate, reference, sensitivity).required[kPointwise];
 }
 
+// Of the bounds that compare elements; the statistical one is filled elsewhere.
+std::vector<double> families(const Comparison& c) { return {c.required.begin(), c.required.begin() + 4}; }
+
 Comparison exactly(double candidate, double reference) { return compare_values(DType::f32, {candidate}, {reference}, {}, Bound::exact); }
 
 TEST(ComparisonRules, AnErrorOfHalfAnUlpIsFree) {
@@ -77,13 +80,13 @@ TEST(ComparisonRules, NanNeverPasses) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
     for (const auto& [c, r] : {std::pair{kNan, 1.0}, {1.0, kNan}, {kInf, kNan}, {kNan, -kInf}, {0.0, kNan}}) {
       const Comparison wrong = compare_values(dtype, {1, c}, {1, r}, units);
-      for (const double required : wrong.required) EXPECT_EQ(required, kInf);
+      for (const double required : families(wrong)) EXPECT_EQ(required, kInf);
       EXPECT_EQ(wrong.nonfinite_mismatch, 1);
       EXPECT_EQ(wrong.worst, 1);
       EXPECT_EQ(wrong.ulp_histogram[kUlpBins - 1], 1);
     }
     const Comparison right = compare_values(dtype, {1, -kNan}, {1, kNan}, units);
-    for (const double required : right.required) EXPECT_EQ(required, 0);
+    for (const double required : families(right)) EXPECT_EQ(required, 0);
     EXPECT_EQ(right.zeros_required, kInf);
     EXPECT_EQ(right.differing, 0);
   }

@@ -40,7 +40,7 @@ const Argument* argument(const ArgumentSet& set, const std::string& name) {
 
 TEST(Spec, ReadsEveryKeyOfARow) {
   const std::vector<Row> rows = sound_rows();
-  ASSERT_EQ(rows.size(), 2u);
+  ASSERT_EQ(rows.size(), 3u);
   const Row& row = rows[0];
   EXPECT_EQ(row.family, "softmax");
   EXPECT_EQ(row.file, kFile);
