@@ -28,10 +28,10 @@ TEST(Coverage, TheDocumentIsUpToDate) {
 TEST(Coverage, AnOperatorLessIsSeen) {
   std::vector<Row> rows = Suite::load(kHome / "tests/cases").rows();
   std::erase_if(rows, [](const Row& row) {
-    return std::any_of(row.ops.begin(), row.ops.end(), [](const std::string& op) { return op == "aten::logcumsumexp"; });
+    return std::any_of(row.ops.begin(), row.ops.end(), [](const std::string& op) { return op.find("logcumsumexp") != std::string::npos; });
   });
   const Coverage coverage = coverage_of(Suite(std::move(rows)), kHome / "data");
-  const auto scan = std::find_if(coverage.ops.begin(), coverage.ops.end(), [](const CoveredOp& op) { return op.op == "logcumsumexp"; });
+  const auto scan = std::find_if(coverage.ops.begin(), coverage.ops.end(), [](const CoveredOp& op) { return op.op == "_logcumsumexp"; });
   ASSERT_NE(scan, coverage.ops.end());
   EXPECT_EQ(scan->how, Covered::missing);
   EXPECT_EQ(scan->reason, "") << "nothing excuses it";
