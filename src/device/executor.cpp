@@ -87,7 +87,7 @@ void Executor::forward(const Prepared& c, const std::vector<at::Tensor>& inputs,
   std::vector<LaidOut> outs;
   std::vector<at::Tensor> targets;
   for (const at::Tensor& out : road.outs) {
-    outs.push_back(lay_out(at::zeros_like(out), out.dim() == 0 ? Layout::offset : road.out_layout, torch_device(device_)));
+    outs.push_back(lay_out(at::zeros_like(out), out.dim() == 0 ? Layout::offset : Layout::slice, torch_device(device_)));
     targets.push_back(outs.back().view);
   }
   std::vector<at::Tensor> results = c.op->call(call.operands, widen_, torch_device(device_), targets);

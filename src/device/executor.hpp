@@ -23,7 +23,6 @@ struct Road {
   bool record_gradients = false;                        // forward in grad mode, on inputs that require gradients
   Layout upstream = Layout::contiguous;
   std::vector<at::Tensor> outs;                         // for an out= overload: CPU tensors of the outputs' shapes and dtypes
-  Layout out_layout = Layout::slice;
   bool inputs_kept = false;                             // look whether the inputs still hold their values
 };
 

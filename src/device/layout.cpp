@@ -1,5 +1,7 @@
 #include "device/layout.hpp"
 
+#include <c10/core/GradMode.h>
+
 #include <cstring>
 #include <limits>
 

@@ -38,7 +38,6 @@ class BoundOperator {
   // and is not among them.
   std::vector<at::Tensor> call(const std::vector<at::Tensor>& tensors, bool widen, c10::Device device, const std::vector<at::Tensor>& outs = {}) const;
   bool writes(std::size_t slot) const;                                   // in place: the schema says "(a!)"
-  const c10::OperatorHandle& handle() const { return handle_; }
   std::int64_t integer_argument(const std::string& name) const;          // a plain int argument, such as dim
 
  private:

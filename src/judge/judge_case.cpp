@@ -126,6 +126,7 @@ Judgement start(const Case& c, const ToleranceRow& row) {
   j.family = c.row->family;
   j.policy = c.policy;
   j.direction = c.direction;
+  j.tier = c.tier;
   j.row = &row;
   j.blunt = row.blunt;
   j.reached = Tier::loose;

@@ -35,6 +35,7 @@ struct Judgement {
   std::string family;
   Policy policy = Policy::fp32;
   Direction direction = Direction::forward;
+  SuiteTier tier = SuiteTier::standard;
   State state = State::error;
   std::string reason;
   const ToleranceRow* row = nullptr;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -167,21 +166,21 @@ const Json* gate_checks(const RunInfo& run) {
 std::map<std::string, Leg> legs_of(Policy policy, const JudgedRun& run, const Suite& suite, const DecisionRules& rules) {
   LegTally forward, backward, determinism, coverage;
   std::set<std::string> families, passed;
-  std::unordered_set<std::string> standard;
+  std::int64_t standard = 0;
   Filter filter;
   filter.policies.push_back(policy);
   suite.for_each(filter, [&](const Case& c) {
-    standard.insert(c.id());
+    ++standard;
     families.insert(c.row->family);
   });
   for (const Judgement& judgement : run.judgements) {
     if (judgement.policy != policy) continue;
     (judgement.direction == Direction::forward ? forward : backward).add(judgement);
     if (judgement.repeats) determinism.add_repeat(judgement);
-    if (standard.count(judgement.id)) coverage.add(judgement);
+    if (judgement.tier <= SuiteTier::standard) coverage.add(judgement);
     if (judgement.state == State::pass || judgement.state == State::approved) passed.insert(judgement.family);
   }
-  coverage.counts.planned = static_cast<std::int64_t>(standard.size());
+  coverage.counts.planned = standard;
 
   std::map<std::string, Leg> legs;
   for (const LegRule& rule : rules.legs) {

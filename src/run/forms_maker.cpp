@@ -33,7 +33,7 @@ bool works(const Case& c, TwinKind kind, Subject& subject, const Executor& cpu) 
   Case probe = c;
   probe.twin = &twin;
   try {
-    const CaseRecord record = run_twin(probe, subject, cpu, Device::cpu);
+    const CaseRecord record = run_twin(probe, subject, cpu);
     if (record.stage != "done" || record.outputs.empty()) return false;
     if (kind == TwinKind::inplace && subject.inputs.at(0).sizes().vec() != record.outputs[0].shape) return false;   // it was resized
     for (const OutputRecord& output : record.outputs)
@@ -71,16 +71,13 @@ bool splits(Subject& subject) {
   std::vector<at::Tensor> inputs;
   for (const PreparedInput& input : subject.prepared.inputs) inputs.push_back(to_double_tensor(input.buffer));
   if (inputs.empty() || inputs[0].dim() == 0 || inputs[0].size(0) < 2) return false;
-  const std::int64_t rows = inputs[0].size(0);
   const Executor wide(Device::cpu, true);
   std::vector<std::vector<at::Tensor>> parts(subject.reference.outputs.size());
-  for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 1}, {1, rows - 1}}) {
-    std::vector<at::Tensor> part;
-    for (const at::Tensor& input : inputs) part.push_back(input.dim() > 0 && input.size(0) == rows ? input.narrow(0, first, count).contiguous() : input);
+  for (const std::vector<at::Tensor>& part : rows_apart(inputs)) {
     const Observation seen = wide.run(subject.prepared, part, subject.maker->upstream());
     if (seen.stage != "done" || seen.outputs.size() != parts.size()) return false;
     for (std::size_t o = 0; o < parts.size(); ++o) {
-      if (seen.outputs[o].value.shape.empty() || seen.outputs[o].value.shape[0] != count) return false;
+      if (seen.outputs[o].value.shape.empty() || seen.outputs[o].value.shape[0] != part[0].size(0)) return false;
       parts[o].push_back(to_tensor(seen.outputs[o].value));
     }
   }

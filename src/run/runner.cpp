@@ -161,7 +161,7 @@ Subject& Runner::subject_of(const Case& c) {
 
 CaseRecord Runner::run(const Case& c) {
   last_.clear();
-  return c.canonical() ? run_canonical(c) : run_twin(c, subject_of(c), executor_, device_);
+  return c.canonical() ? run_canonical(c) : run_twin(c, subject_of(c), executor_);
 }
 
 CaseRecord Runner::run_canonical(const Case& c) {
@@ -174,7 +174,7 @@ CaseRecord Runner::run_canonical(const Case& c) {
   record.micros[0] = watch.lap();
 
   if (c.arguments->law) {
-    run_statistics(device_, prepared, record);
+    run_statistics(executor_.device(), prepared, record);
     record.micros[2] = watch.lap();
     return record;
   }

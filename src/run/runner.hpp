@@ -13,7 +13,7 @@ namespace driftgate {
 class Runner {
  public:
   // golden may be null: every case then records that its golden is missing.
-  Runner(Device device, const GoldenSet* golden) : device_(device), executor_(device), golden_(golden) {}
+  Runner(Device device, const GoldenSet* golden) : executor_(device), golden_(golden) {}
 
   CaseRecord run(const Case& c);
   // Outputs and reference of the case last run, named "<output>" and "<output>#reference".
@@ -23,7 +23,6 @@ class Runner {
   CaseRecord run_canonical(const Case& c);
   Subject& subject_of(const Case& c);
 
-  Device device_;
   Executor executor_;
   const GoldenSet* golden_;
   std::map<std::string, Buffer> last_;

@@ -1,5 +1,6 @@
 #pragma once
 // What the twins of one case share: its inputs, its reference and what the device made of the plain call.
+#include <array>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,9 @@ struct Subject {
 
 // Runs a twin. Its record's comparisons are with the device's own plain call, in the units of the reference; the altered calls of
 // a pair are compared with their own reference and named "<output>.altered".
-CaseRecord run_twin(const Case& twin, Subject& subject, const Executor& executor, Device device);
+CaseRecord run_twin(const Case& twin, Subject& subject, const Executor& executor);
+
+// The operands of row 0 and those of the other rows: along dim 0, of every operand that is as long there as the first one.
+std::array<std::vector<at::Tensor>, 2> rows_apart(const std::vector<at::Tensor>& operands);
 
 }  // namespace driftgate

@@ -33,8 +33,7 @@ std::size_t input_named(const Prepared& prepared, const std::string& name) {
 // One twin at work.
 class TwinRun {
  public:
-  TwinRun(const Case& twin, Subject& subject, const Executor& executor, Device device)
-      : twin_(twin), subject_(&subject), executor_(executor), device_(device) {}
+  TwinRun(const Case& twin, Subject& subject, const Executor& executor) : twin_(twin), subject_(&subject), executor_(executor) {}
 
   CaseRecord run() {
     record_.id = twin_.id();
@@ -143,18 +142,14 @@ class TwinRun {
   }
 
   void poisoned() {
-    poison_free_memory(device_);
+    poison_free_memory(executor_.device());
     along({});
   }
 
   // Row 0 alone, then the others together.
   void by_batch() {
-    const std::int64_t rows = subject_->inputs.at(0).size(0);
     std::vector<std::vector<at::Tensor>> parts(subject_->plain.outputs.size());
-    for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 1}, {1, rows - 1}}) {
-      std::vector<at::Tensor> inputs;
-      for (const at::Tensor& input : subject_->inputs)
-        inputs.push_back(input.dim() > 0 && input.size(0) == rows ? input.narrow(0, first, count).contiguous() : input);
+    for (const std::vector<at::Tensor>& inputs : rows_apart(subject_->inputs)) {
       const Observation seen = executor_.run(subject_->prepared, inputs, subject_->maker->upstream());
       if (!accept(seen, "")) return;
       for (std::size_t o = 0; o < parts.size() && o < seen.outputs.size(); ++o) parts[o].push_back(to_tensor(seen.outputs[o].value));
@@ -236,7 +231,6 @@ class TwinRun {
   const Case twin_;
   Subject* subject_;
   const Executor& executor_;
-  Device device_;
   std::unique_ptr<Subject> own_;
   CaseRecord record_;
 };
@@ -255,8 +249,19 @@ const Observation& Subject::run_plain(const Executor& executor) {
   return plain;
 }
 
-CaseRecord run_twin(const Case& twin, Subject& subject, const Executor& executor, Device device) {
-  return TwinRun(twin, subject, executor, device).run();
+std::array<std::vector<at::Tensor>, 2> rows_apart(const std::vector<at::Tensor>& operands) {
+  const std::int64_t rows = operands.at(0).size(0);
+  std::array<std::vector<at::Tensor>, 2> apart;
+  for (const at::Tensor& operand : operands) {
+    const bool has_rows = operand.dim() > 0 && operand.size(0) == rows;
+    apart[0].push_back(has_rows ? operand.narrow(0, 0, 1).contiguous() : operand);
+    apart[1].push_back(has_rows ? operand.narrow(0, 1, rows - 1).contiguous() : operand);
+  }
+  return apart;
+}
+
+CaseRecord run_twin(const Case& twin, Subject& subject, const Executor& executor) {
+  return TwinRun(twin, subject, executor).run();
 }
 
 }  // namespace driftgate

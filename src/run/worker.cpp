@@ -18,6 +18,15 @@ namespace {
 
 constexpr int kResultFd = 3;
 
+void save_tensors(const std::filesystem::path& directory, const CaseRecord& record, const std::map<std::string, Buffer>& tensors) {
+  std::string file = record.id;
+  std::replace(file.begin(), file.end(), '/', '.');
+  std::filesystem::create_directories(directory);
+  write_safetensors(directory / (file + ".safetensors"), Safetensors{tensors, {{"case", record.id}}});
+}
+
+}  // namespace
+
 bool answer(std::string line) {
   line += '\n';
   std::size_t sent = 0;
@@ -29,14 +38,17 @@ bool answer(std::string line) {
   return true;
 }
 
-void save_tensors(const std::filesystem::path& directory, const CaseRecord& record, const std::map<std::string, Buffer>& tensors) {
-  std::string file = record.id;
-  std::replace(file.begin(), file.end(), '/', '.');
-  std::filesystem::create_directories(directory);
-  write_safetensors(directory / (file + ".safetensors"), Safetensors{tensors, {{"case", record.id}}});
+CaseRecord record_of(Runner& runner, const Case& c) {
+  try {
+    return runner.run(c);
+  } catch (const Error& error) {
+    CaseRecord record;
+    record.id = c.id();
+    record.stage = "no_reference";
+    record.message = error.what();
+    return record;
+  }
 }
-
-}  // namespace
 
 int work(const WorkerOptions& options) {
   Json environment = open_device(options.device, options.tf32);
@@ -50,14 +62,7 @@ int work(const WorkerOptions& options) {
   int saved = 0;
   for (std::string id; std::getline(std::cin, id);) {
     const Case c = suite.find(id);
-    CaseRecord record;
-    try {
-      record = runner.run(c);
-    } catch (const Error& error) {
-      record.id = id;
-      record.stage = "no_reference";
-      record.message = error.what();
-    }
+    const CaseRecord record = record_of(runner, c);
     if (!options.tensors.empty() && saved < kMostTensorFiles && !runner.last_tensors().empty() &&
         judge_case(record, c, table.row_for(c)).state == State::fail) {
       save_tensors(options.tensors, record, runner.last_tensors());

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "device/device.hpp"
+#include "run/runner.hpp"
 
 namespace driftgate {
 
@@ -17,6 +18,11 @@ struct WorkerOptions {
 };
 
 inline constexpr int kMostTensorFiles = 100;
+
+// Sends a line to the supervisor; false when nobody reads.
+bool answer(std::string line);
+// What became of the case; a spec that does not fit its operator is the stage no_reference.
+CaseRecord record_of(Runner& runner, const Case& c);
 
 // Reads ids from stdin until it closes. Returns the process's exit code.
 int work(const WorkerOptions& options);

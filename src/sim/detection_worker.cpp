@@ -1,7 +1,5 @@
 #include "sim/detection_worker.hpp"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <iostream>
 
@@ -13,19 +11,6 @@
 
 namespace driftgate {
 namespace {
-
-constexpr int kResultFd = 3;
-
-bool answer(const Json& object) {
-  const std::string line = object.dump() + "\n";
-  std::size_t sent = 0;
-  while (sent < line.size()) {
-    const ssize_t n = ::write(kResultFd, line.data() + sent, line.size() - sent);
-    if (n < 0) return false;
-    sent += static_cast<std::size_t>(n);
-  }
-  return true;
-}
 
 class FaultWorker {
  public:
@@ -61,15 +46,7 @@ class FaultWorker {
   }
 
   Json judge(const Case& c) {
-    CaseRecord record;
-    try {
-      record = runner_.run(c);
-    } catch (const Error& error) {
-      record.id = c.id();
-      record.stage = "no_reference";
-      record.message = error.what();
-    }
-    const Judgement judgement = judge_case(record, c, table_.row_for(c));
+    const Judgement judgement = judge_case(record_of(runner_, c), c, table_.row_for(c));
     return {{"state", name(judgement.state)}, {"reason", judgement.reason}, {"repeat", name(judgement.repeat)}};
   }
 
@@ -86,10 +63,10 @@ class FaultWorker {
 int work_on_faults(const WorkerOptions& options, const std::vector<Fault>& faults) {
   open_device(options.device, options.tf32);
   FaultWorker worker(options, faults);
-  if (!answer(Json::object())) return 2;
+  if (!answer(Json::object().dump())) return 2;
   for (std::string line; std::getline(std::cin, line);) {
     const Json order = parse_json(line, "stdin");
-    if (!answer(worker.run(order["case"].get<std::string>(), order["fault"].get<int>()))) return 2;
+    if (!answer(worker.run(order["case"].get<std::string>(), order["fault"].get<int>()).dump())) return 2;
   }
   return 0;
 }
