@@ -104,6 +104,7 @@ std::string nearest_id(const Suite& suite, std::string_view text) {
 }
 
 // The argument sets whose twins belong to the standard tier: the first of two dims or more and the first of four, for each row.
+// The twin `poisoned` of every set does: what is read past an operand depends on its size.
 std::set<const ArgumentSet*> standard_twins(const Row& row) {
   const ArgumentSet *plane = nullptr, *images = nullptr;
   for (const ArgumentSet& set : row.cases) {
@@ -164,7 +165,8 @@ bool glob_match(std::string_view pattern, std::string_view text) {
 Suite Suite::load(const std::filesystem::path& directory) { return Suite(read_specs(directory), read_forms(directory), read_device_limits(directory)); }
 
 Case Suite::Entry::at(Policy policy, Direction direction, const Twin& which) const {
-  return {row, arguments, op, policy, direction, &which, which.kind == TwinKind::canonical ? canonical : twin};
+  const SuiteTier due = which.kind == TwinKind::canonical ? canonical : which.kind == TwinKind::poisoned ? arguments->tier : twin;
+  return {row, arguments, op, policy, direction, &which, due};
 }
 
 bool Suite::limited(std::string_view device, const Case& c) const {

@@ -25,6 +25,7 @@
 //   "inert": ["bias"]             tensor arguments that must not change the result (an operand under beta = 0)
 //   "no_twins": ["nll_loss2d/*/backward/permuted_self"]   globs of op/set/direction/twin: what the operator does not take, by contract or by an
 //                                 error of its own on the CPU
+//   "host": ["src"]               tensor arguments that stay in the host's memory: uploads, downloads, scalars
 //   "as_it_is": ["inv_scale"]     tensor arguments that the operator wants in their own dtype: the reference does not widen them
 //   "smoke": true                 its first case belongs to the smoke tier
 //   "why": "…"
@@ -106,6 +107,7 @@ struct Row {
   std::vector<std::string> inert;                                            // arguments that must not matter
   std::vector<std::string> no_twins;
   std::vector<std::string> as_it_is;                                         // arguments that the reference does not widen
+  std::vector<std::string> host;                                             // arguments that stay on the CPU
   Allowance allow, allow_backward;
   bool signed_zero = false, gather_indices = false, repeat_bitwise = true, smoke = false;
   std::string why;

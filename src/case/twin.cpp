@@ -80,8 +80,9 @@ void add_layouts(const std::vector<Operand>& operands, bool written, Maker& make
   for (const auto& [name, tensor] : operands) {
     for (const auto& [kind, word] : kLayouts)
       if (has_layout(kind, tensor->shape)) make.add(kind, word, name);
-    const bool free = std::find(kFreeFills.begin(), kFreeFills.end(), tensor->fill.domain) != kFreeFills.end();
-    if (free && !written && floating(*tensor) && !tensor->shape.empty() && tensor->shape[0] > 1 && numel(tensor->shape) > 0)
+    const bool mask = tensor->dtype == DType::boolean && tensor->fill.domain == "bernoulli";
+    const bool free = floating(*tensor) && std::find(kFreeFills.begin(), kFreeFills.end(), tensor->fill.domain) != kFreeFills.end();
+    if ((free || mask) && !written && !tensor->shape.empty() && tensor->shape[0] > 1 && numel(tensor->shape) > 0)
       make.add(TwinKind::expanded, "expanded", name);
   }
 }

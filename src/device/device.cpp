@@ -7,6 +7,9 @@
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/detail/MPSHooksInterface.h>
 #include <torch/version.h>
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 9
+#include <c10/core/CachingDeviceAllocator.h>
+#endif
 
 #include <array>
 #include <cstdlib>
@@ -16,6 +19,7 @@
 #include <sys/sysctl.h>
 #endif
 
+#include "device/counted_memory.hpp"
 #include "device/torch_types.hpp"
 #include "device/warnings.hpp"
 #include "error.hpp"
@@ -159,6 +163,20 @@ void poison_free_memory(Device device) {
     for (int i = 0; i < kBlocks; ++i) blocks.push_back(at::full({bytes}, 255, at::TensorOptions(c10::kByte).device(torch_device(device))));   // NaN in every float format
   }
   synchronize(device);
+}
+
+std::optional<std::int64_t> bytes_in_use(Device device) {
+  if (device == Device::mps) {
+    at::detail::getMPSHooks().emptyCache();             // waits for what the GPU still holds
+    return static_cast<std::int64_t>(at::detail::getMPSHooks().getCurrentAllocatedMemory());
+  }
+  if (device == Device::cpu) return std::nullopt;
+  c10::Allocator* allocator = c10::GetAllocator(torch_device(device).type());
+  if (const auto* counted = dynamic_cast<const CountedMemory*>(allocator)) return counted->allocated();
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 9
+  if (auto* caching = dynamic_cast<c10::DeviceAllocator*>(allocator)) return caching->getDeviceStats(0).allocated_bytes[0].current;
+#endif
+  return std::nullopt;
 }
 
 void synchronize(Device device) {

@@ -20,6 +20,8 @@ Device parse_device(std::string_view text);                // Error `bad_device`
 bool available(Device device);                             // present, and a tensor can be made on it
 Device best_device();                                      // mps, else cuda, else cpu
 void poison_free_memory(Device device);                    // frees blocks of many sizes that are full of NaN
+// Bytes of device memory that are in use, what waits to be reused left out; nullopt where nobody counts them.
+std::optional<std::int64_t> bytes_in_use(Device device);
 void synchronize(Device device);                           // returns when all queued work is done; errors surface here
 
 // Numeric flags for a faithful run: TF32 and reduced-precision reductions off, deterministic algorithms (warn only), no cuDNN

@@ -72,7 +72,8 @@ struct Executor::Call {
 Executor::Call Executor::place(const Prepared& c, const std::vector<at::Tensor>& inputs, const Road& road) const {
   Call call;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    call.placed.push_back(lay_out(inputs[i], road.layouts.empty() ? Layout::contiguous : road.layouts[i], torch_device(device_)));
+    const c10::Device where = c.inputs[i].on_host ? c10::Device(c10::kCPU) : torch_device(device_);
+    call.placed.push_back(lay_out(inputs[i], road.layouts.empty() ? Layout::contiguous : road.layouts[i], where));
     at::Tensor operand = call.placed.back().view;
     const bool due = c.source.direction == Direction::backward ? c.inputs[i].differentiated : road.record_gradients && c.inputs[i].differentiable;
     if (due && (road.gradients.empty() || road.gradients[i])) call.leaves.push_back(operand.requires_grad_(true));

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <functional>
+#include <span>
 
 #include "error.hpp"
 #include "device/torch_types.hpp"
@@ -16,15 +18,38 @@ namespace {
 constexpr double kWrong = 1e5;                           // units: far beyond any limit
 constexpr double kSplitGap = 1e-9;                       // relative: two ways of one fp64 sum
 
-// Asks in a child process: some kernels crash on arguments that make no sense.
-template <class Question>
-bool holds(Question question) {
+struct Question {
+  std::string road;
+  std::function<bool()> holds;
+};
+
+// Appends the roads that hold, and returns how many questions were answered: fewer than all when the process died of the next one.
+std::size_t ask_a_child(std::span<const Question> questions, std::vector<std::string>& roads) {
+  int ends[2];
+  if (::pipe(ends) != 0) throw Error("no_process", "forms", "pipe failed");
   const pid_t child = ::fork();
   if (child < 0) throw Error("no_process", "forms", "fork failed");
-  if (child == 0) ::_exit(question() ? 0 : 1);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {}
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (child == 0) {
+    for (const Question& question : questions) {
+      const char answer = question.holds() ? 1 : 0;
+      if (::write(ends[1], &answer, 1) != 1) break;
+    }
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::size_t answered = 0;
+  for (char answer = 0; ::read(ends[0], &answer, 1) == 1; ++answered)
+    if (answer) roads.push_back(questions[answered].road);
+  ::close(ends[0]);
+  while (::waitpid(child, nullptr, 0) < 0) {}
+  return answered;
+}
+
+// Asks in child processes: some kernels crash on arguments that make no sense, which is a no.
+std::vector<std::string> roads_that_hold(std::span<const Question> questions) {
+  std::vector<std::string> roads;
+  for (std::size_t next = 0; next < questions.size(); ++next) next += ask_a_child(questions.subspan(next), roads);
+  return roads;
 }
 
 // Whether the twin runs on the CPU and agrees with the plain call.
@@ -99,12 +124,12 @@ Forms make_forms(const Suite& suite, const Filter& filter) {
     done = c.input_key();
     Subject subject(prepare(c));
     if (!subject.reference.ok || subject.run_plain(cpu).stage != "done") return;
-    std::vector<std::string> roads;
-    if (holds([&] { return works(c, TwinKind::inplace, subject, cpu); })) roads.emplace_back("inplace");
-    if (holds([&] { return works(c, TwinKind::out, subject, cpu); })) roads.emplace_back("out");
-    if (holds([&] { return splits(subject); })) roads.emplace_back("batch");
+    std::vector<Question> questions = {{"inplace", [&] { return works(c, TwinKind::inplace, subject, cpu); }},
+                                       {"out", [&] { return works(c, TwinKind::out, subject, cpu); }},
+                                       {"batch", [&] { return splits(subject); }}};
     for (const std::string& argument : alterable(*c.arguments))
-      if (holds([&] { return has_pair(c, argument); })) roads.push_back("pair_" + argument);
+      questions.push_back({"pair_" + argument, [&c, argument] { return has_pair(c, argument); }});
+    std::vector<std::string> roads = roads_that_hold(questions);
     if (!roads.empty()) forms.emplace(done, std::move(roads));
   });
   return forms;

@@ -21,6 +21,7 @@ Prepared prepare(const Case& c) {
       return std::find(names.begin(), names.end(), slot.name.substr(0, slot.name.find('.'))) != names.end();
     };
     input.as_it_is = named(c.row->as_it_is);
+    input.on_host = named(c.row->host);
     const auto& grad = c.row->grad;
     input.differentiable = input.floating &&
                            (grad ? named(*grad)

@@ -16,6 +16,7 @@ struct PreparedInput {
   bool floating = false;                                // moves by a rounding in the perturbed references (float or complex)
   bool differentiable = false;                          // takes a gradient in the backward direction
   bool differentiated = false;                          // differentiable, and the direction is backward
+  bool on_host = false;                                 // stays on the CPU
   bool as_it_is = false;                                // the reference does not widen it: the operator wants its dtype
 };
 

@@ -39,7 +39,10 @@ class Generator {
 class Trial {
  public:
   Trial(Device device, const Prepared& prepared, CaseRecord& record)
-      : device_(device), executor_(device), prepared_(prepared), record_(record), law_(*prepared.source.arguments->law), generator_(device) {}
+      : device_(device), executor_(device), prepared_(prepared), record_(record), law_(*prepared.source.arguments->law), generator_(device) {
+    as_in_training_.record_gradients = true;
+    as_in_training_.gradients.assign(prepared.inputs.size(), false);
+  }
 
   void run() {
     generator_.seed(prepared_.digest.low);
@@ -66,7 +69,7 @@ class Trial {
  private:
   // nullopt: the record says why.
   std::optional<Buffer> draw() {
-    Observation observation = executor_.run(prepared_, device_inputs(prepared_), {});
+    Observation observation = executor_.run(prepared_, device_inputs(prepared_), {}, as_in_training_);
     record_.stage = observation.stage;
     record_.message = observation.message;
     record_.warnings.assign(observation.warnings.begin(), observation.warnings.end());
@@ -109,6 +112,7 @@ class Trial {
   Device device_;
   Executor executor_;
   const Prepared& prepared_;
+  Road as_in_training_;                                 // in grad mode, as dropout is used; nothing asks for a gradient
   CaseRecord& record_;
   const Law& law_;
   Generator generator_;

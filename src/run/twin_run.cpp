@@ -46,6 +46,12 @@ class TwinRun {
     }
     if (!accept(subject_->run_plain(executor_), "plain call: ")) return record_;
     act();
+    if (record_.stage == "done" && grows()) {
+      record_.stage = "side_effect";
+      record_.message = "every call keeps memory: " + std::to_string(in_use_.back() - in_use_.front()) + " bytes more after " +
+                        std::to_string(in_use_.size() - 1) + " calls";
+      record_.outputs.clear();
+    }
     return record_;
   }
 
@@ -173,7 +179,15 @@ class TwinRun {
     }
   }
 
+  // A cache fills at the first call of a kind and then stays: what grows with every call, of one shape or of several, is lost.
+  bool grows() const {
+    const auto not_more = [](std::int64_t before, std::int64_t after) { return after <= before; };
+    return in_use_.size() > 2 && std::adjacent_find(in_use_.begin(), in_use_.end(), not_more) == in_use_.end();
+  }
+
   bool accept(const Observation& seen, const std::string& which) {
+    if (twin_.twin->kind == TwinKind::repeat || twin_.twin->kind == TwinKind::batch)
+      if (const auto bytes = bytes_in_use(executor_.device())) in_use_.push_back(*bytes);
     record_.stage = seen.stage;
     record_.message = seen.stage == "done" ? "" : which + seen.message;
     record_.warnings.insert(record_.warnings.end(), seen.warnings.begin(), seen.warnings.end());
@@ -233,6 +247,7 @@ class TwinRun {
   const Executor& executor_;
   std::unique_ptr<Subject> own_;
   CaseRecord record_;
+  std::vector<std::int64_t> in_use_;                    // bytes, after each call
 };
 
 }  // namespace

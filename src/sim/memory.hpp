@@ -7,9 +7,11 @@
 #include <mutex>
 #include <vector>
 
+#include "device/counted_memory.hpp"
+
 namespace driftgate {
 
-class SimulatedMemory : public c10::Allocator {
+class SimulatedMemory : public c10::Allocator, public CountedMemory {
  public:
   static SimulatedMemory& instance();
 
@@ -17,7 +19,7 @@ class SimulatedMemory : public c10::Allocator {
   void copy_data(void* to, const void* from, std::size_t bytes) const override;
   c10::DeleterFnPtr raw_deleter() const override;
 
-  std::int64_t allocated() const;                       // bytes in use
+  std::int64_t allocated() const override;
   void release_cache();                                 // frees every block that nobody uses
 
  private:
