@@ -77,11 +77,11 @@ TEST(Twins, TheOperatorsRoadsComeFromTheForms) {
   EXPECT_FALSE(gather.count("out"));
 }
 
-TEST(Twins, TheStandardTierTwinsOnePlaneAndOneImageOfEachRow) {
+TEST(Twins, TheStandardTierTwinsOnePlaneAndOneImageOfEachRowAndPoisonsMemoryForAll) {
   const Suite made = suite();
   EXPECT_GT(twins(made, "layer_norm/affine/fp32/forward", SuiteTier::standard).size(), 1u);
   EXPECT_GT(twins(made, "layer_norm/images/fp32/forward", SuiteTier::standard).size(), 1u);
-  EXPECT_EQ(twins(made, "layer_norm/vector/fp32/forward", SuiteTier::standard), std::set<std::string>{"canonical"});
+  EXPECT_EQ(twins(made, "layer_norm/vector/fp32/forward", SuiteTier::standard), (std::set<std::string>{"canonical", "poisoned"}));
   EXPECT_GT(twins(made, "layer_norm/vector/fp32/forward").size(), 1u);
 }
 

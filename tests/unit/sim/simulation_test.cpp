@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "../torch/inline_suite.hpp"
+#include "run/runner.hpp"
 #include "simulated.hpp"
 
 namespace driftgate {
@@ -96,6 +98,17 @@ TEST(Simulation, FreedMemoryComesBackAsItWasLeft) {
   EXPECT_EQ(reused.cpu()[50].item<float>(), 3.5F);
   plant({});
   EXPECT_EQ(at::empty({5000}, at::TensorOptions().device(sim())).cpu().abs().sum().item<float>(), 0.0F);
+}
+
+TEST(Simulation, AnOperandOfTheHostStaysThere) {
+  sim();
+  const auto stage = [](const std::string& host) {
+    const Suite suite = inline_suite(R"({"family": "binary", "ops": ["aten::mul.Tensor"], "bound": "pointwise", "policies": ["fp32"], "directions": ["forward"],
+        "host": [)" + host + R"(], "cases": {"a": {"self": {"shape": [3, 4], "fill": "normal"}, "other": {"shape": [4], "fill": "normal"}}}})");
+    return Runner(Device::sim, nullptr).run(suite.find("mul.Tensor/a/fp32/forward/canonical")).stage;
+  };
+  EXPECT_EQ(stage(""), "done");
+  EXPECT_EQ(stage(R"("other")"), "raised") << "a vector of the host is not an operand of the device";
 }
 
 }  // namespace
