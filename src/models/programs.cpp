@@ -8,7 +8,8 @@
 namespace driftgate {
 
 const std::vector<Program>& programs() {
-  static const std::vector<Program> all = {models::mlp()};
+  static const std::vector<Program> all = {models::convnet(), models::diffusion(), models::gpt(),         models::lstm(), models::minilm(),
+                                           models::mlp(),     models::mtcnn(),     models::recommender(), models::unet(), models::vit()};
   return all;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // Of random signs; of a large program fewer, for its many elements are draws too.
 constexpr std::uint32_t kSignDraws = 8, kFewDraws = 2;
-constexpr std::int64_t kManyElements = std::int64_t{1} << 20;
+constexpr std::int64_t kManyElements = std::int64_t{1} << 20, kMostElements = std::int64_t{1} << 22;
 
 Json settings_of(const Case& c) {
   Json settings = Json::object();
@@ -68,7 +68,7 @@ void add_floors(const PreparedProgram& prepared, const Tensors& plain, Reference
   std::vector<double> sums(reference.outputs.size(), 0);
   std::int64_t elements = 0;
   for (const PreparedInput& input : prepared.inputs) elements += input.floating ? numel(input.buffer.shape) : 0;
-  const std::uint32_t draws = elements > kManyElements ? kFewDraws : kSignDraws;
+  const std::uint32_t draws = elements > kMostElements ? 1 : elements > kManyElements ? kFewDraws : kSignDraws;
   for (std::uint32_t draw = 0; draw < draws; ++draw) {
     const Observation after = run_on(prepared, moved(prepared, plain, draw), Device::cpu, true);
     for (std::size_t o = 0; o < sums.size() && o < after.outputs.size(); ++o)

@@ -3,7 +3,7 @@
 //
 // The unit of the bound `ratio` is the floor of an output: what one rounding of every floating input and of the output itself does to
 // the fp64 result, in the precision that the policy computes in (u = 2^-24, 2^-11, 2^-8):
-//   floor = sqrt(mean over 8 draws of random signs (2 beyond 2^20 inputs) and all elements of (f(x (1 ± u)) - f(x))² + u² · mean f(x)²)
+//   floor = sqrt(mean over 8 draws of random signs (2 beyond 2^20 inputs, 1 beyond 2^22) and all elements of (f(x (1 ± u)) - f(x))² + u² · mean f(x)²)
 // required = RMS error of the device / max(floor, RMS error of the golden), both against fp64. So a golden that was lucky refuses no
 // honest device, and without one the number is still seen.
 #include "models/program.hpp"

@@ -29,6 +29,7 @@ int parse_and_run(int argc, char** argv, const Addition& addition) {
   add_docs(app, run);
   add_coverage(app, run);
   add_doctor(app, run, addition);
+  add_trace(app, run, addition);
   add_edges(app, run, addition);
   addition.add_commands(app, run, program);
   try {

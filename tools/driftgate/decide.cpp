@@ -11,13 +11,14 @@ namespace {
 struct Decide {
   Common common;
   EvidenceArguments evidence;
+  std::string profile = "standard";
   std::vector<std::string> policies;
   std::string require;
   bool json = false;
 
   int run() const {
     const Suite suite = Suite::load(common.cases);
-    const ToleranceTable table = ToleranceTable::load(common.tolerances);
+    const ToleranceTable table = ToleranceTable::load(common.tolerances, profile);
     const DecisionRules rules = DecisionRules::load(common.tolerances / "decision.json");
     std::optional<Level> required;
     if (!require.empty()) required = parse_level(require, "--require");
@@ -39,6 +40,7 @@ void add_decide(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("decide", "the decision for each policy and the chain that leads to it");
   options->common.add_to(*command);
   options->evidence.add_to(*command);
+  command->add_option("--profile", options->profile, "how strictly models are judged: strict, standard or relaxed");
   command->add_option("--policy", options->policies, "only these policies")->allow_extra_args(false);
   command->add_option("--require", options->require, "training, inference or preprocessing: exit 0 earned, 1 refused, 3 not proven");
   command->add_flag("--json", options->json, "one JSON object");

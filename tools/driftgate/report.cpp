@@ -13,6 +13,7 @@ namespace {
 struct ReportCommand {
   Common common;
   EvidenceArguments evidence;
+  std::string profile = "standard";
   std::vector<std::string> formats = {"console"};
   std::filesystem::path out;
 
@@ -22,7 +23,7 @@ struct ReportCommand {
       return kSkipped;
     }
     const Suite suite = Suite::load(common.cases);
-    const ToleranceTable table = ToleranceTable::load(common.tolerances);
+    const ToleranceTable table = ToleranceTable::load(common.tolerances, profile);
     const JudgedRun judged = judge(evidence.read(), suite, table);
     const Report report{judged, decide(judged, suite, DecisionRules::load(common.tolerances / "decision.json"))};
     for (const std::string& format : formats) {
@@ -49,6 +50,7 @@ void add_report(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("report", "render judgements and decision");
   options->common.add_to(*command);
   options->evidence.add_to(*command);
+  command->add_option("--profile", options->profile, "how strictly models are judged: strict, standard or relaxed");
   command->add_option("--format", options->formats, "console, json, md, junit")->delimiter(',')->allow_extra_args(false);
   command->add_option("--out", options->out, "directory of report.json, report.md and junit.xml");
   command->footer("Example: driftgate report evidence --format console,json,md,junit --out report");
