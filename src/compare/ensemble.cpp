@@ -48,9 +48,9 @@ double ensemble_floor(Policy policy) {
   switch (policy) {
     case Policy::fp32: return 0x1p-21;
     case Policy::fp16:
-    case Policy::amp_fp16: return 0x1p-12;
+    case Policy::amp_fp16: return 0x1p-14;
     case Policy::bf16:
-    case Policy::amp_bf16: return 0x1p-9;
+    case Policy::amp_bf16: return 0x1p-11;
   }
   return 0;
 }

@@ -42,7 +42,7 @@ class Run {
     Optimizer optimizer(read_optimizer(settings), detached());
     const bool scaling = call_.policy == Policy::amp_fp16;
     GradScaler scaler(call_.device, scaling ? kFirstScale : 1, kGrowthInterval);
-    for (std::int64_t step = 0; step < kTrainingSteps; ++step) {
+    for (std::int64_t step = 0; step < hooks_.steps; ++step) {
       const at::Tensor loss = loss_of(step);
       losses_.push_back(loss.detach().to(wide_));
       std::vector<at::Tensor> gradients = torch::autograd::grad({scaling ? scaler.scaled(loss) * overflow(step) : loss}, parameters_);
@@ -90,7 +90,7 @@ class Run {
     const at::Tensor norms = at::stack(norms_, 1);
     std::vector<NamedTensor> outputs = {{"loss", at::stack(losses_)},
                                         {"grad_norm", at::linalg_vector_norm(norms, 2, {0})},
-                                        {"grad_norms", norms.slice(1, 0, kTrainingSteps, kNormStride).contiguous()},
+                                        {"grad_norms", norms.slice(1, 0, hooks_.steps, kNormStride).contiguous()},
                                         {"held_out", loss_with(held_, false).to(wide_).reshape({1})}};
     if (!scales_.empty()) outputs.push_back({"scale", at::stack(scales_)});
     return outputs;

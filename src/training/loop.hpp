@@ -27,8 +27,9 @@ struct TrainingTask {
   at::Tensor (*loss)(const Tensors& named, bool training);
 };
 
-// Where a test breaks a run.
+// How a run departs from the whole and honest one: what the mechanics and the tests need.
 struct TrainingHooks {
+  std::int64_t steps = kTrainingSteps;
   std::function<void(std::int64_t step, Tensors& batch)> batch;
   std::function<void(std::int64_t step, std::vector<at::Tensor>& gradients)> gradients;    // as the optimizer gets them
   std::function<void(std::int64_t step, std::vector<at::Tensor>& parameters)> updated;
