@@ -54,6 +54,7 @@ DemandRule read_demand(const Json& value, const std::string& where) {
   rule.margin = object.real("margin");
   if (!(rule.margin >= 0 && rule.margin < 1)) throw Error("bad_share", object.where("margin"), "a relative gap lies between 0 and 1");
   rule.cap = parse_level(object.string("cap"), object.where("cap"));
+  if (rule.cap != Level::inference && rule.cap != Level::preprocessing) throw Error("bad_level", object.where("cap"), "a cap lies below training and leaves something", "inference or preprocessing");
   rule.why = object.string("why");
   object.finish();
   return rule;
