@@ -27,6 +27,7 @@ struct GoldenRecord {
   double candidate_rms_error = kAbsent; // the candidate's, on the same sample
   double spread = kAbsent;              // repeat to repeat on the golden's card, same unit
   double tf32_required = kAbsent;       // the golden's tf32 pass, where it differs from fp32
+  double half_required = kAbsent;       // of bound ensemble: the golden card's amp_bf16 run of an fp32 case
   double reference_gap = kAbsent;       // stored fp64 sample against the local reference, in the case's bound
 };
 
@@ -38,6 +39,8 @@ struct OutputRecord {
   Comparison comparison;
   std::optional<GoldenRecord> golden;
   std::map<std::string, double> metrics;  // of a program's output: compare/metrics.hpp, and "floor", the unit of bound ratio
+  // Of bound ensemble: the steps at which the largest `required` so far was passed, and that value (compare/ensemble.hpp).
+  std::vector<std::pair<std::int64_t, double>> climbs;
   double repeat = 0;                    // second run against the first, same unit; 0 = equal in bits
   bool repeat_bitwise = true;
 };

@@ -23,12 +23,13 @@ struct Key {
   std::string_view key;
   Number Record::*member;
 };
-constexpr std::array<Key<GoldenRecord, double>, 7> kGoldenKeys = {{{"req", &GoldenRecord::required},
+constexpr std::array<Key<GoldenRecord, double>, 8> kGoldenKeys = {{{"req", &GoldenRecord::required},
                                                                    {"direct", &GoldenRecord::direct},
                                                                    {"rms", &GoldenRecord::rms_error},
                                                                    {"mine", &GoldenRecord::candidate_rms_error},
                                                                    {"spread", &GoldenRecord::spread},
                                                                    {"tf32", &GoldenRecord::tf32_required},
+                                                                   {"half", &GoldenRecord::half_required},
                                                                    {"gap", &GoldenRecord::reference_gap}}};
 constexpr std::array<Key<Comparison, double>, 4> kErrorKeys = {{{"max", &Comparison::max_error},
                                                                 {"rms", &Comparison::rms_error},
@@ -80,6 +81,7 @@ Json to_json(const OutputRecord& output) {
   if (!bins.empty()) object["ulp"] = std::move(bins);
   if (output.golden) put_all(object["golden"] = Json::object(), kGoldenKeys, *output.golden);
   for (const auto& [metric, value] : output.metrics) object["metrics"][metric] = number(value);
+  for (const auto& [step, required] : output.climbs) object["climbs"].push_back({step, number(required)});
   put(object, "repeat", output.repeat, 0);
   put(object, "bitwise", output.repeat_bitwise, true);
   return object;
@@ -135,6 +137,18 @@ void read_worst(LineReader& in, Comparison& c) {
   if (n != 3) in.fail("worst: fewer than three numbers");
 }
 
+std::pair<std::int64_t, double> read_climb(LineReader& in) {
+  std::pair<std::int64_t, double> climb;
+  int n = 0;
+  in.array([&] {
+    if (n == 0) climb.first = in.count();
+    if (n == 1) climb.second = in.measure();
+    if (n++ > 1) in.fail("climbs: more than a step and a number");
+  });
+  if (n != 2) in.fail("climbs: a step and a number are due");
+  return climb;
+}
+
 void read(LineReader& in, double& value) { value = in.measure(); }
 void read(LineReader& in, std::int64_t& value) { value = in.count(); }
 
@@ -181,6 +195,8 @@ OutputRecord read_output(LineReader& in) {
         output.metrics[std::string(metric)] = in.real();
         return true;
       });
+    else if (key == "climbs")
+      in.array([&] { output.climbs.push_back(read_climb(in)); });
     else if (key == "repeat")
       output.repeat = in.measure();
     else if (key == "bitwise")

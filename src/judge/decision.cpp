@@ -102,6 +102,31 @@ std::string explain(const Decision& decision, const std::vector<Standing>& stand
   return fmt::format("{}", fmt::join(sentences, "; "));
 }
 
+std::string plural(std::int64_t n, const char* word) { return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s"); }
+
+// Where the runs go, and how well they end: a sentence each.
+void describe_training(Decision& decision, const JudgedRun& run) {
+  std::map<std::string, std::int64_t> classes;
+  const Judgement *first = nullptr, *worst = nullptr;
+  std::int64_t runs = 0, fit = 0;
+  for (const Judgement& judgement : run.judgements) {
+    if (judgement.policy != decision.policy || !judgement.training) continue;
+    const TrainingVerdict& verdict = *judgement.training;
+    ++runs;
+    ++classes[verdict.fidelity];
+    fit += verdict.fit() ? 1 : 0;
+    if (!verdict.faithful() && (first == nullptr || verdict.first_step < first->training->first_step)) first = &judgement;
+    if (worst == nullptr || limit_share(verdict.change, verdict.margin) > limit_share(worst->training->change, worst->training->margin)) worst = &judgement;
+  }
+  if (runs == 0) return;
+  std::vector<std::string> counts;
+  for (const auto& [fidelity, count] : classes) counts.push_back(fmt::format("{} {}", count, fidelity));
+  decision.fidelity = fmt::format("of {}: {}", plural(runs, "run"), joined(counts));
+  if (first != nullptr) decision.fidelity += fmt::format("; {} leaves the golden's runs first, at step {} in {}", first->id, first->training->first_step, first->training->output);
+  decision.fitness = fmt::format("{} of {} fit; the held-out loss of {} is {:.2g} % from the golden's, {:.2g} % is its margin", fit, plural(runs, "run"), worst->id,
+                                 100 * worst->training->change, 100 * worst->training->margin);
+}
+
 }  // namespace
 
 Decision conclude(Policy policy, std::map<std::string, Leg> legs, const DecisionRules& rules) {
@@ -133,6 +158,7 @@ std::vector<Decision> decide(const JudgedRun& run, const Suite& suite, const Dec
     const auto policy = static_cast<Policy>(i);
     Decision decision = conclude(policy, legs_of(policy, run, suite, rules), rules);
     find_weakest(decision, run);
+    describe_training(decision, run);
     const bool planned =
         std::any_of(run.judgements.begin(), run.judgements.end(), [&](const Judgement& j) { return j.policy == policy; });
     if (!planned) {

@@ -38,9 +38,18 @@ struct LevelRule {
   std::string why;
 };
 
+// What a user may ask for beside a level: `decide --demand`.
+struct DemandRule {
+  std::string name;                                  // bitwise_loss
+  double margin = 0;                                 // the largest relative gap between the loss curves that meets it
+  Level cap = Level::inference;                      // the highest level where it is not met
+  std::string why;
+};
+
 struct DecisionRules {
   std::vector<LegRule> legs;
   std::vector<LevelRule> levels;                     // highest first
+  std::vector<DemandRule> demands;
   static DecisionRules load(const std::filesystem::path& file);
 };
 
@@ -61,12 +70,17 @@ struct Decision {
   double weakest_ratio = kAbsent;                    // its error over the golden's
   std::map<std::string, Leg> legs;
   std::vector<std::string> missing;                  // legs that a higher level would need, missing or unproven
+  std::string fidelity, fitness;                     // of the training runs, a sentence each; empty where there is none
+  std::string demand;                                // what became of it; empty: none was made
   std::vector<std::string> raise;                    // what would raise the level
 };
 
 std::vector<Decision> decide(const JudgedRun& run, const Suite& suite, const DecisionRules& rules);  // one a policy, in their order
 // The decision that legs carry, whatever filled them; a leg that is not there is missing.
 Decision conclude(Policy policy, std::map<std::string, Leg> legs, const DecisionRules& rules);
+
+// Caps a decision where the training runs do not meet the demand, or there is none that could. Error `unknown_demand`.
+void apply_demand(const std::string& demand, const JudgedRun& run, const DecisionRules& rules, std::vector<Decision>& decisions);
 
 // Planned and executed agree, something was executed, nothing is an error, and the gate could look at the device.
 bool is_sound(const JudgedRun& run);

@@ -46,6 +46,20 @@ LevelRule read_level(const Json& value, const std::string& where, const std::set
   return rule;
 }
 
+DemandRule read_demand(const Json& value, const std::string& where) {
+  ObjectReader object(value, where);
+  DemandRule rule;
+  rule.name = object.string("demand");
+  if (rule.name != "bitwise_loss") throw Error("unknown_demand", object.where("demand"), "'" + rule.name + "' is not one that runs can meet", "bitwise_loss");
+  rule.margin = object.real("margin");
+  if (!(rule.margin >= 0 && rule.margin < 1)) throw Error("bad_share", object.where("margin"), "a relative gap lies between 0 and 1");
+  rule.cap = parse_level(object.string("cap"), object.where("cap"));
+  if (rule.cap != Level::inference && rule.cap != Level::preprocessing) throw Error("bad_level", object.where("cap"), "a cap lies below training and leaves something", "inference or preprocessing");
+  rule.why = object.string("why");
+  object.finish();
+  return rule;
+}
+
 }  // namespace
 
 std::string_view name(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
@@ -75,6 +89,10 @@ DecisionRules DecisionRules::load(const std::filesystem::path& file) {
     rules.levels.push_back(read_level(levels[i], object.where("levels") + "[" + std::to_string(i) + "]", known));
     if (i > 0 && rules.levels[i].level >= rules.levels[i - 1].level)
       throw Error("level_order", object.where("levels"), "levels are listed highest first, each once");
+  }
+  if (object.has("demands")) {
+    std::size_t i = 0;
+    for (const Json& demand : object.array("demands")) rules.demands.push_back(read_demand(demand, object.where("demands") + "[" + std::to_string(i++) + "]"));
   }
   if (rules.levels.empty()) throw Error("no_levels", object.where("levels"), "no level can be earned");
   object.finish();

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "judge/judgement.hpp"
+#include "judge/training_verdict.hpp"
 #include "tensor/dtype.hpp"
 
 namespace driftgate {
@@ -31,6 +32,8 @@ struct Judged {
   bool zeros_pass() const { return output->comparison.zeros_required <= limit && !(empty_due && output->comparison.count == 0); }
   bool within() const { return required <= limit; }
   bool nonfinite() const { return output->comparison.nonfinite_mismatch > 0 || !std::isfinite(required); }
+  bool held_out() const { return output->bound == Bound::ensemble && output->name == kHeldOut; }
+  std::string failing() const { return nonfinite() ? "nonfinite" : held_out() ? "unfit" : "over_limit"; }
   bool near_golden() const { return !output->golden || output->golden->direct <= limit + output->golden->required; }
   bool golden_within() const { return !output->golden || (output->golden->required <= limit && output->golden->spread <= limit); }
   bool reference_agrees() const {
@@ -70,6 +73,8 @@ bool policy_observed(const CaseRecord& record, const Case& c) {
 // A row speaks of the case's bound. An exact output beside others (indices, a mask) counts differing elements: none may differ.
 Judged judge_output(const OutputRecord& output, const Case& c, const ToleranceRow& row) {
   const bool counts_elements = output.bound == Bound::exact;
+  if (output.bound == Bound::ensemble && output.name == kHeldOut)
+    return {&output, Tier::strict, row.margin, row.margin, output.comparison.required[static_cast<std::size_t>(output.bound)], false};
   const double scale = output.bound == Bound::ratio && row.profile ? row.profile->scale : 1;
   const double strict = counts_elements && c.bound() != Bound::exact ? 0 : scale * row.limit_at(Tier::strict, c.policy);
   const double loose = row.limit_at(Tier::loose, c.policy);
@@ -116,10 +121,12 @@ Outcome outcome_of_numbers(const CaseRecord& record, const std::vector<Judged>& 
     const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const Judged& o) { return !(o.*holds)(); });
     return found == outputs.end() ? nullptr : &*found;
   };
+  const bool trajectories = std::any_of(outputs.begin(), outputs.end(), [](const Judged& o) { return o.output->bound == Bound::ensemble; });
+  if (trajectories && record.golden_missing) return {State::untrusted, "golden_missing"};
   if (!first_not(&Judged::zeros_pass)) return {State::untrusted, "zeros_would_pass"};
   if (const Judged* by = first_not(&Judged::reference_agrees)) return {State::untrusted, "reference_disagrees", by};
   if (const Judged* by = first_not(&Judged::golden_within)) return {State::untrusted, "golden_over_limit", by};
-  if (const Judged* by = first_not(&Judged::within)) return {State::fail, by->nonfinite() ? "nonfinite" : "over_limit", by};
+  if (const Judged* by = first_not(&Judged::within)) return {State::fail, by->failing(), by};
   for (const Judged& output : outputs)
     if (!output.beyond.empty()) return {State::fail, output.beyond, &output};
   if (const Judged* by = first_not(&Judged::near_golden)) return {State::fail, "golden_distance", by};
@@ -200,6 +207,7 @@ Judgement judge_case(const CaseRecord& record, const Case& c, const ToleranceRow
     j.ratio = error_ratio(*shown.output->golden);
   }
   j.tf32_class = is_tf32_class(j, shown);
+  j.training = training_verdict(record, c, row);
   return j;
 }
 

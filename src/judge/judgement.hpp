@@ -10,17 +10,20 @@
 //   nothing was compared                                                error  no_output
 //   an input on which the output does not depend                        untrusted  inert_input
 //   a half policy, and no operator of the program gave that dtype        untrusted  policy_not_observed
+//   a training run without a golden                                     untrusted  golden_missing
 //   all zeros would pass in every output                                untrusted  zeros_would_pass
 //   the stored fp64 sample is over 0.01 unit from the local reference    untrusted  reference_disagrees
 //   golden required or spread over the limit (and over the loose one)   untrusted  golden_over_limit
 //   !(required <= limit), or !(direct <= limit + golden required)       fail   over_limit, nonfinite, golden_distance
 //   a metric of a model beyond the profile's limit                      fail   (reason: the metric)
+//   the held-out loss of a training run is outside its margin          fail   unfit
 //   no golden for a canonical case                                      untrusted  golden_missing
 //   otherwise                                                           pass
 // A number that was not measured (NaN) is not within any limit. An exact output (integers, indices) beside outputs of another bound
 // has the limit 0, and integers need no stored fp64 sample.
 // A twin is compared with the device's own plain call: no golden is needed, and in half policies the loose limit holds.
 // Determinism is judged beside it, of canonical cases and of the twin `repeat`: `repeat` must be bitwise, or within the limit where the spec allows atomics.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +34,17 @@ namespace driftgate {
 
 enum class State : std::uint8_t { pass, approved, fail, skip, untrusted, error };
 std::string_view name(State state);
+
+// What a training run says beside its state. Two questions: does it go where the golden's runs go (fidelity), and does it end as well (fitness)?
+struct TrainingVerdict {
+  std::string fidelity;                             // fp32-faithful (or another policy), tf32-class, half-class, none
+  std::string output;                               // the first one that leaves the ensemble, and at which step; -1: none does
+  std::int64_t first_step = -1;
+  double change = kAbsent, margin = kAbsent;        // of the held-out loss, relative to the ensemble's mean
+  double loss_gap = kAbsent;                        // largest relative distance of the loss from the golden's own run; 0: equal in bits
+  bool faithful() const { return first_step < 0; }
+  bool fit() const { return change <= margin; }
+};
 
 struct Judgement {
   std::string id;
@@ -49,6 +63,7 @@ struct Judgement {
   Tier asked = Tier::strict, reached = Tier::strict;
   bool blunt = false;                               // judged by a blunt row, or at the loose tier: no evidence for training
   bool tf32_class = false;                          // fails as an fp32 result, and its error is that of the golden's tf32 pass
+  std::optional<TrainingVerdict> training;          // of bound ensemble, where it was compared
   bool repeats = true;                              // the case looks for determinism: canonical ones and the twin `repeat`
   State repeat = State::pass;                       // determinism; skip when there was nothing to repeat
   std::string repro;                                // the command that repeats it

@@ -18,7 +18,8 @@ using Part = std::pair<SuiteLevel, Direction>;
 const std::map<std::string, Part> kParts = {{"operators.forward", {SuiteLevel::op, Direction::forward}},
                                             {"operators.backward", {SuiteLevel::op, Direction::backward}},
                                             {"models.forward", {SuiteLevel::model, Direction::forward}},
-                                            {"models.backward", {SuiteLevel::model, Direction::backward}}};
+                                            {"models.backward", {SuiteLevel::model, Direction::backward}},
+                                            {"training", {SuiteLevel::training, Direction::backward}}};
 
 bool was_executed(const Judgement& judgement) { return judgement.state != State::skip && judgement.reason != "not_executed"; }
 

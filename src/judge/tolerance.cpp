@@ -84,6 +84,7 @@ ToleranceRow read_row(const Json& object, const std::string& where, const std::s
   row.limit = finite_limit(in.real("limit"), in.where("limit"));
   row.tier = parse_tier(in.string("tier", "strict"), in.where("tier"));
   row.loose_limit = finite_limit(in.real("loose_limit", row.loose_limit), in.where("loose_limit"));
+  if (in.has("margin")) row.margin = finite_limit(in.real("margin"), in.where("margin"));
   row.why = text_of(in, "why");
   row.measured = read_measured(in.object("measured"), in.where("measured"));
   row.witness = read_witness(in);

@@ -9,7 +9,7 @@
 //
 // A row is one number: `limit` for `required`. Half policies have two tiers: `limit` is the strict one (fp32 arithmetic, one
 // rounding), `loose_limit` the multiplier when intermediates are half too, in units scaled by u_out/u (2^13 for fp16, 2^16 for
-// bf16). `tier` says which of the two the row asks; a golden that itself reaches only the loose tier lowers a strict row to it.
+// bf16). Training rows also have a `margin`: the practical one, on the loss of held-out data. `tier` says which of the two the row asks; a golden that itself reaches only the loose tier lowers a strict row to it.
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -39,6 +39,7 @@ struct ToleranceRow {
   double limit = 0;
   Tier tier = Tier::strict;
   double loose_limit = 16;
+  double margin = -1;                                                        // of training: how far the held-out loss may be, relative; -1: none given
   std::string why;
   std::map<std::string, double> measured;                                    // largest required, by device
   std::string witness;                                                       // the case that needed it

@@ -4,12 +4,19 @@
 #include "error.hpp"
 #include "models/models.hpp"
 #include "models/program.hpp"
+#include "training/loop.hpp"
+#include "training/mechanics.hpp"
 
 namespace driftgate {
 
 const std::vector<Program>& programs() {
-  static const std::vector<Program> all = {models::convnet(), models::diffusion(), models::gpt(),         models::lstm(), models::minilm(),
-                                           models::mlp(),     models::mtcnn(),     models::recommender(), models::unet(), models::vit()};
+  static const std::vector<Program> all = [] {
+    std::vector<Program> made = {models::convnet(), models::diffusion(), models::gpt(),         models::lstm(), models::minilm(),
+                                 models::mlp(),     models::mtcnn(),     models::recommender(), models::unet(), models::vit()};
+    for (const TrainingTask& task : training_tasks()) made.push_back(make_training(task));
+    for (Program& program : mechanics()) made.push_back(std::move(program));
+    return made;
+  }();
   return all;
 }
 

@@ -25,6 +25,7 @@ std::string decision_lines(const Decision& decision) {
   const std::string out = line(name(decision.policy), name(decision.level), printable(decision.why));
   if (!anything_executed(decision)) return out;
   return out + line("", "weakest", describe_weakest(decision)) + line("", "legs", describe_legs(decision)) +
+         line("", "fidelity", printable(decision.fidelity)) + line("", "fitness", printable(decision.fitness)) + line("", "demand", printable(decision.demand)) +
          line("", "to raise it", describe_raise(decision));
 }
 

@@ -37,6 +37,9 @@ Json to_json(const Decision& decision) {
               {"weakest_ratio", number(decision.weakest_ratio)},
               {"legs", std::move(legs)},
               {"missing", decision.missing},
+              {"fidelity", decision.fidelity},
+              {"fitness", decision.fitness},
+              {"demand", decision.demand},
               {"raise", decision.raise}};
 }
 

@@ -114,7 +114,9 @@ std::string reason_of(const Judgement& judgement) {
 
 std::string describe(const Judgement& judgement) {
   const std::string row = judgement.row == nullptr ? "" : ", row " + printable(judgement.row->name);
-  return fmt::format("{}{}, golden {}", reason_of(judgement), row, scientific(judgement.golden_required));
+  const auto& training = judgement.training;
+  const std::string step = training && !training->faithful() ? fmt::format(", first outside at step {} in {}: {}", training->first_step, printable(training->output), training->fidelity) : "";
+  return fmt::format("{}{}, golden {}{}", reason_of(judgement), row, scientific(judgement.golden_required), step);
 }
 
 std::string describe_weakest(const Decision& decision) {

@@ -1,6 +1,7 @@
 #include "run/golden.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <numeric>
@@ -76,6 +77,7 @@ GoldenOutput read_output(const Json& object, const std::string& id, const Safete
   output.spread = reader.real("spread");
   output.spread_bitwise = reader.boolean("spread_bitwise", true);
   output.tf32_required = reader.real("tf32_required", kAbsent);
+  output.half_required = reader.real("half_required", kAbsent);
   reader.finish();
   const std::string key = id + "#" + output.name;
   const auto sample = tensors.tensors.find(key);
@@ -87,6 +89,12 @@ GoldenOutput read_output(const Json& object, const std::string& id, const Safete
   if (const auto tf32 = tensors.tensors.find(key + "#tf32"); tf32 != tensors.tensors.end()) {
     if (tf32->second.shape != output.sample.shape) throw Error("bad_golden", where, "the tf32 sample has another size");
     output.tf32 = tf32->second;
+  }
+  const auto mean = tensors.tensors.find(key + "#mean"), spread = tensors.tensors.find(key + "#spread");
+  if (mean != tensors.tensors.end() && spread != tensors.tensors.end()) {
+    output.ensemble = Ensemble{to_doubles(mean->second), to_doubles(spread->second)};
+    const auto whole = static_cast<std::size_t>(numel(output.shape));
+    if (output.ensemble->mean.size() != whole || output.ensemble->spread.size() != whole) throw Error("bad_golden", where, "the ensemble has another size");
   }
   if (const auto doubles = tensors.tensors.find(key + "#f64"); doubles != tensors.tensors.end()) {
     output.doubles = to_doubles(doubles->second);
@@ -103,7 +111,8 @@ Json output_json(const GoldenOutput& output) {
               {"required", number(output.required)},
               {"spread", number(output.spread)}};
   if (!output.spread_bitwise) object["spread_bitwise"] = false;
-  if (output.tf32) object["tf32_required"] = number(output.tf32_required);
+  if (!std::isnan(output.tf32_required)) object["tf32_required"] = number(output.tf32_required);
+  if (!std::isnan(output.half_required)) object["half_required"] = number(output.half_required);
   return object;
 }
 
@@ -215,6 +224,10 @@ void write_golden_set(const std::filesystem::path& directory, const Json& proven
         const std::string key = id + "#" + output.name;
         tensors.tensors[key] = output.sample;
         if (output.tf32) tensors.tensors[key + "#tf32"] = *output.tf32;
+        if (output.ensemble) {
+          tensors.tensors[key + "#mean"] = from_doubles(DType::f64, output.shape, output.ensemble->mean);
+          tensors.tensors[key + "#spread"] = from_doubles(DType::f64, output.shape, output.ensemble->spread);
+        }
         if (!output.doubles.empty())
           tensors.tensors[key + "#f64"] = from_doubles(DType::f64, {static_cast<std::int64_t>(output.doubles.size())}, output.doubles);
         outputs.push_back(output_json(output));

@@ -4,7 +4,8 @@
 //   manifest.json           schema, provenance (card, driver, CUDA, cuDNN, torch, numeric flags), counts. docs/schema/golden.schema.json
 //   <family>.json           a case's input digest and, for each output, dtype, shape, digest of the whole, the golden's own
 //                           `required` and repeat spread, and those of the tf32 pass
-//   <family>.safetensors    "<id>#<output>": the stored sample; "…#tf32": the tf32 pass where it differs; "…#f64": sampled fp64
+//   <family>.safetensors    "<id>#<output>": the stored sample; "…#tf32": the tf32 pass where it differs; "…#f64": sampled fp64;
+//                           "…#mean", "…#spread": of a training case, its ensemble
 //   digests.txt             XXH3-128 of each of the files above: a flipped byte anywhere is an Error
 //
 // An output of at most 1,024 elements is stored whole, of a larger one a sample (sample_positions). Opening a set checks
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "compare/comparison.hpp"
+#include "compare/ensemble.hpp"
 #include "json.hpp"
 #include "tensor/buffer.hpp"
 
@@ -44,6 +46,8 @@ struct GoldenOutput {
   bool spread_bitwise = true;
   std::optional<Buffer> tf32;                           // where the pass differs in bits
   double tf32_required = kAbsent;
+  double half_required = kAbsent;                       // bound ensemble, fp32: of the card's amp_bf16 run
+  std::optional<Ensemble> ensemble;                     // bound ensemble: one value an element
   std::vector<double> doubles;                          // components of the fp64 reference at double_positions
 };
 

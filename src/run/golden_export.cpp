@@ -4,6 +4,7 @@
 #include <set>
 
 #include "error.hpp"
+#include "run/ensemble_case.hpp"
 #include "run/runnable.hpp"
 #include "run/runner.hpp"
 
@@ -18,7 +19,7 @@ std::vector<double> sampled_doubles(const ReferenceOutput& reference, const std:
   return doubles;
 }
 
-GoldenOutput make_output(const Buffer& value, const ReferenceOutput& reference) {
+GoldenOutput make_output(const Buffer& value, const ReferenceOutput& reference, Policy policy) {
   GoldenOutput output;
   output.name = reference.name;
   output.shape = value.shape;
@@ -26,6 +27,8 @@ GoldenOutput make_output(const Buffer& value, const ReferenceOutput& reference) 
   const std::vector<std::int64_t> positions = sample_positions(value.shape);
   output.sample = take(value, positions);
   output.required = compare_output(value, reference).required[static_cast<std::size_t>(reference.bound)];
+  output.ensemble = reference.ensemble;
+  if (reference.ensemble && policy == Policy::fp32) output.required = std::max(output.required, reference_required(reference));
   if (!reference.integral()) output.doubles = sampled_doubles(reference, positions);
   return output;
 }
@@ -56,7 +59,7 @@ GoldenExport make_goldens(Device device, const std::vector<Case>& cases, const P
       continue;
     }
     const std::unique_ptr<Runnable> runnable = make_runnable(c);
-    const Reference reference = runnable->reference();
+    Reference reference = runnable->reference();
     if (!reference.ok) {
       made.unsupported[c.id()] = "no_reference: " + reference.message;
       continue;
@@ -67,10 +70,16 @@ GoldenExport make_goldens(Device device, const std::vector<Case>& cases, const P
       continue;
     }
     const Observation second = runnable->run(device);
+    if (c.bound() == Bound::ensemble) {
+      if (std::string why = make_ensembles(c, device, first, reference); !why.empty()) {
+        made.unsupported[c.id()] = std::move(why);
+        continue;
+      }
+    }
     GoldenCase golden;
     golden.input_digest = hex(runnable->digest());
     for (std::size_t i = 0; i < reference.outputs.size(); ++i) {
-      GoldenOutput output = make_output(first.outputs[i].value, reference.outputs[i]);
+      GoldenOutput output = make_output(first.outputs[i].value, reference.outputs[i], c.policy);
       output.spread = fits(second, reference) ? distance(second.outputs[i].value, first.outputs[i].value, reference.outputs[i])
                                               : std::numeric_limits<double>::infinity();
       output.spread_bitwise = fits(second, reference) && second.outputs[i].value.bytes == first.outputs[i].value.bytes;
@@ -83,6 +92,7 @@ GoldenExport make_goldens(Device device, const std::vector<Case>& cases, const P
       if (fits(tf32, reference))
         for (std::size_t i = 0; i < reference.outputs.size(); ++i)
           if (!reference.outputs[i].integral()) add_tf32(golden.outputs[i], tf32.outputs[i].value, reference.outputs[i]);
+      if (c.bound() == Bound::ensemble) add_half_pass(c, device, reference, golden);
     }
     made.content[c.row->family].emplace(c.id(), std::move(golden));
   }
@@ -95,7 +105,8 @@ std::vector<Repeat> repeat_goldens(Device device, const std::vector<Case>& cases
     const GoldenCase* golden = set.find(c.row->family, c.id());
     if (!golden) continue;
     const std::unique_ptr<Runnable> runnable = make_runnable(c);
-    const Reference reference = runnable->reference();
+    Reference reference = runnable->reference();
+    attach_ensembles(golden, c.policy, reference);
     Repeat repeat{c.id(), {}};
     for (int run = 0; run < 2; ++run) {
       const Observation again = runnable->run(device);

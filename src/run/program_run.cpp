@@ -1,5 +1,6 @@
 // The runner's road for programs: beside the comparison, what is said of a model, and the policy observed.
 #include "compare/metrics.hpp"
+#include "run/ensemble_case.hpp"
 #include "run/observed.hpp"
 #include "run/program_case.hpp"
 #include "run/runnable.hpp"
@@ -32,7 +33,7 @@ CaseRecord Runner::run_program_case(const Case& c) {
   const PreparedProgram prepared = prepare_program(c);
   record.input_digest = hex(prepared.digest);
   record.micros[0] = watch.lap();
-  const Reference reference = program_reference(prepared);
+  Reference reference = program_reference(prepared);
   record.micros[1] = watch.lap();
   if (!reference.ok) {
     record.stage = "no_reference";
@@ -52,8 +53,10 @@ CaseRecord Runner::run_program_case(const Case& c) {
   record.message = ended.message;
   record.warnings.assign(observation.warnings.begin(), observation.warnings.end());
   if (record.stage != "done") return record;
+  attach_ensembles(golden_ ? golden_->find(c.row->family, record.id) : nullptr, c.policy, reference);
   compare_runs(c, observation, repeat, reference, golden_, record, last_);
   add_metrics(reference, last_, record);
+  add_trajectories(reference, last_, golden_ ? golden_->find(c.row->family, record.id) : nullptr, record);
   record.micros[3] = watch.lap();
   return record;
 }

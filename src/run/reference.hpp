@@ -5,10 +5,12 @@
 // rounding, x·(1 ± 2^-24): for the pointwise family the largest change over all sign corners, elsewhere the RMS over 8 draws of
 // random signs. Q, of the linear family, is the op applied to the squares of its inputs, K the op applied to ones (or the spec's).
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compare/comparison.hpp"
+#include "compare/ensemble.hpp"
 #include "device/executor.hpp"
 
 namespace driftgate {
@@ -20,6 +22,8 @@ struct ReferenceOutput {
   Bound bound = Bound::general;
   std::vector<double> sensitivity, squares, terms, allowance;
   double terms_scalar = 0, square_weight = 1;
+  std::optional<Ensemble> ensemble;                     // of bound ensemble, from the golden: run/ensemble_case.hpp
+  double ensemble_floor = 0;
   double floor = 0;                                     // of bound ratio: run/program_case.hpp
   bool signed_zero = false;
 

@@ -5,6 +5,7 @@
 
 #include "device/torch_types.hpp"
 #include "error.hpp"
+#include "run/ensemble_case.hpp"
 #include "run/ratio.hpp"
 #include "run/statistical.hpp"
 #include "run/stopwatch.hpp"
@@ -85,6 +86,7 @@ std::vector<at::Tensor> device_inputs(const Prepared& prepared) {
 
 Comparison compare_output(const Buffer& candidate, const ReferenceOutput& reference, double golden_required) {
   if (reference.integral()) return compare_integers(candidate.dtype, candidate.bytes, reference.value.bytes);
+  if (reference.bound == Bound::ensemble) return compare_ensemble(candidate, reference);
   if (reference.bound == Bound::ratio) return compare_ratio(candidate, reference, golden_required);
   return compare(candidate.dtype, candidate.bytes, reference.values, reference.units(), reference.bound);
 }
@@ -93,11 +95,13 @@ double distance(const Buffer& a, const Buffer& b, const ReferenceOutput& referen
   if (a.bytes == b.bytes && a.shape == b.shape) return 0;
   if (a.shape != b.shape || a.dtype != b.dtype) return std::numeric_limits<double>::infinity();
   if (reference.integral()) return required(compare_integers(a.dtype, a.bytes, b.bytes), Bound::exact);
+  if (reference.bound == Bound::ensemble) return ensemble_distance(a, b, reference);
   if (reference.bound == Bound::ratio) return ratio_distance(a, b, reference);
   return required(compare(a.dtype, a.bytes, to_doubles(b), reference.units(), reference.bound), reference.bound);
 }
 
 GoldenRecord compare_golden(const GoldenOutput& golden, const Buffer& candidate, const ReferenceOutput& reference) {
+  if (reference.bound == Bound::ensemble) return compare_golden_ensemble(golden, candidate, reference);
   if (reference.bound == Bound::ratio && !reference.integral()) return compare_golden_ratio(golden, candidate, reference);
   GoldenRecord record;
   record.spread = golden.spread;

@@ -1,12 +1,10 @@
 #include "run/statistical.hpp"
 
-#include <ATen/Context.h>
-
 #include <limits>
-#include <mutex>
 
 #include "compare/statistics.hpp"
 #include "device/executor.hpp"
+#include "device/generator.hpp"
 #include "device/torch_types.hpp"
 #include "run/runner.hpp"
 
@@ -15,31 +13,10 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The device's own generator, as a user's code would drive it.
-class Generator {
- public:
-  explicit Generator(Device device) : generator_(at::globalContext().defaultGenerator(torch_device(device))) {}
-  void seed(std::uint64_t value) {
-    const std::lock_guard<std::mutex> lock(generator_.mutex());
-    generator_.set_current_seed(value);
-  }
-  at::Tensor state() {
-    const std::lock_guard<std::mutex> lock(generator_.mutex());
-    return generator_.get_state().clone();
-  }
-  void set_state(const at::Tensor& state) {
-    const std::lock_guard<std::mutex> lock(generator_.mutex());
-    generator_.set_state(state);
-  }
-
- private:
-  at::Generator generator_;
-};
-
 class Trial {
  public:
   Trial(Device device, const Prepared& prepared, CaseRecord& record)
-      : device_(device), executor_(device), prepared_(prepared), record_(record), law_(*prepared.source.arguments->law), generator_(device) {
+      : device_(device), executor_(device), prepared_(prepared), record_(record), law_(*prepared.source.arguments->law), generator_(torch_device(device)) {
     as_in_training_.record_gradients = true;
     as_in_training_.gradients.assign(prepared.inputs.size(), false);
   }

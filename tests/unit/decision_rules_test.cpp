@@ -57,6 +57,10 @@ TEST(DecisionRules, RefusesWhatIsWrong) {
                                                {"/levels/0/level", R"("inference")", "level_order", false},
                                                {"/levels/0/legs", R"(["gate", "models"])", "unknown_leg", false},
                                                {"/levels/0/legs", R"(["coverage"])", "no_gate", true},
+                                               {"/demands", R"([{"demand": "speed", "margin": 0, "cap": "inference", "why": "w"}])", "unknown_demand", true},
+                                               {"/demands", R"([{"demand": "bitwise_loss", "margin": -1, "cap": "inference", "why": "w"}])", "bad_share", true},
+                                               {"/demands", R"([{"demand": "bitwise_loss", "margin": 0, "cap": "training", "why": "w"}])", "bad_level", true},
+                                               {"/demands", R"([{"demand": "bitwise_loss", "margin": 0, "cap": "inference"}])", "missing_key", true},
                                                {"/levels", "[]", "no_levels", true}}) {
     Json document = parse_json(kSound, "sound");
     document[Json::json_pointer(wrong.pointer)] = Json::parse(wrong.value);

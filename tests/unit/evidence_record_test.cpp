@@ -43,6 +43,7 @@ TEST(EvidenceLine, FullRecordReadsBackInEveryBit) {
   EXPECT_EQ(x.bound, y.bound);
   EXPECT_EQ(x.repeat, y.repeat);
   EXPECT_EQ(x.metrics, y.metrics);
+  EXPECT_EQ(x.climbs, y.climbs);
   EXPECT_EQ(a.observed, b.observed);
   EXPECT_EQ(a.observed_bits, b.observed_bits);
   EXPECT_FALSE(y.repeat_bitwise);
@@ -67,6 +68,7 @@ TEST(EvidenceLine, FullRecordReadsBackInEveryBit) {
   EXPECT_EQ(x.golden->spread, y.golden->spread);
   EXPECT_EQ(x.golden->tf32_required, y.golden->tf32_required);
   EXPECT_EQ(x.golden->reference_gap, y.golden->reference_gap);
+  EXPECT_EQ(x.golden->half_required, y.golden->half_required);
   EXPECT_EQ(to_line(a), to_line(b));
 }
 

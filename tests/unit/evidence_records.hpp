@@ -31,8 +31,9 @@ inline CaseRecord full_record(const std::string& id) {
   c.worst_got = std::numeric_limits<double>::quiet_NaN();
   c.worst_want = -kInf;
   c.ulp_histogram = {8000, 0, 100, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4};
-  output.golden = GoldenRecord{0.7, 0.8, 1e-8, 2e-8, 0.0, 5000.5, 1e-9};
+  output.golden = GoldenRecord{0.7, 0.8, 1e-8, 2e-8, 0.0, 5000.5, 7e4, 1e-9};
   output.metrics = {{"cosine", -0.5}, {"kl_max", kInf}};
+  output.climbs = {{0, 0.5}, {17, kInf}};
   output.repeat = 0.25;
   output.repeat_bitwise = false;
 

@@ -34,6 +34,8 @@ class Golden : public ::testing::Test {
     output.tf32 = from_doubles(DType::f32, {4}, {1, -2, 3.5, 0.5});
     output.tf32_required = 512;
     output.doubles = {1, -2, 3.5, 0.25};
+    output.half_required = 4096;
+    output.ensemble = Ensemble{{1, -2, 3.5, 0.25}, {0, 0, 1e-7, 1e-6}};
     GoldenContent content;
     content["matmul"][kId] = {std::string(32, 'b'), {output}};
     return content;
@@ -78,10 +80,25 @@ TEST_F(Golden, ReadsBackWhatWasWritten) {
   EXPECT_EQ(output.spread, 0.25);
   EXPECT_FALSE(output.spread_bitwise);
   EXPECT_EQ(output.tf32_required, 512);
+  EXPECT_EQ(output.half_required, 4096);
+  ASSERT_TRUE(output.ensemble);
+  EXPECT_EQ(output.ensemble->mean, (std::vector<double>{1, -2, 3.5, 0.25}));
+  EXPECT_EQ(output.ensemble->spread, (std::vector<double>{0, 0, 1e-7, 1e-6}));
   EXPECT_EQ(to_doubles(output.sample), (std::vector<double>{1, -2, 3.5, 0.25}));
   EXPECT_EQ(output.doubles, (std::vector<double>{1, -2, 3.5, 0.25}));
   EXPECT_EQ(set.find("matmul", "mm/b/fp32/forward/canonical"), nullptr);
   EXPECT_EQ(set.find("softmax", kId), nullptr);
+}
+
+TEST_F(Golden, AnEnsembleOfAnotherSizeIsNoEnsemble) {
+  GoldenContent shorter = content();
+  shorter["matmul"][kId].outputs[0].ensemble->mean.pop_back();
+  shorter["matmul"][kId].outputs[0].ensemble->spread.pop_back();
+  shorter["matmul"][kId].outputs[0].shape = {3};
+  shorter["matmul"][kId].outputs[0].sample = from_doubles(DType::f32, {4}, {1, -2, 3.5, 0.25});
+  std::filesystem::remove_all(root_);
+  write_golden_set(root_, Json{{"card", "none: a test"}}, shorter);
+  EXPECT_EQ(problem(), "bad_golden");
 }
 
 TEST_F(Golden, NoticesEverySingleFlippedByte) {

@@ -45,6 +45,8 @@ struct Explain {
         fmt::print("  evidence   {}: {} {} on {}, required {} of {}, the golden's own {}\n", evidence.string(), driftgate::name(judgement.state),
                    judgement.reason, judged.run.device, scientific(judgement.required), scientific(judgement.limit),
                    scientific(judgement.golden_required));
+        if (judgement.training) fmt::print("  training   {}; held-out loss {} from the golden's, margin {}{}\n", judgement.training->fidelity, scientific(judgement.training->change),
+                                           scientific(judgement.training->margin), judgement.training->faithful() ? "" : fmt::format("; first outside at step {} in {}", judgement.training->first_step, judgement.training->output));
         return kSound;
       }
     fmt::print("  evidence   {} has no such case\n", evidence.string());
