@@ -74,7 +74,7 @@ bool policy_observed(const CaseRecord& record, const Case& c) {
 Judged judge_output(const OutputRecord& output, const Case& c, const ToleranceRow& row) {
   const bool counts_elements = output.bound == Bound::exact;
   if (output.bound == Bound::ensemble && output.name == kHeldOut)
-    return {&output, Tier::strict, row.margin, row.margin, output.comparison.required[static_cast<std::size_t>(output.bound)], false};
+    return {&output, Tier::strict, row.margin, row.margin, output.comparison.required[static_cast<std::size_t>(output.bound)], "", false};
   const double scale = output.bound == Bound::ratio && row.profile ? row.profile->scale : 1;
   const double strict = counts_elements && c.bound() != Bound::exact ? 0 : scale * row.limit_at(Tier::strict, c.policy);
   const double loose = row.limit_at(Tier::loose, c.policy);
