@@ -11,7 +11,6 @@
 namespace driftgate {
 namespace {
 
-constexpr std::string_view kNamespace = "aten::";
 constexpr std::string_view kCanonical = "canonical";
 constexpr std::string_view kTwinCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -103,6 +102,16 @@ std::string nearest_id(const Suite& suite, std::string_view text) {
   return nearest;
 }
 
+// "aten::softmax.int" -> "softmax.int", "model::mlp" -> "model.mlp"
+std::vector<std::string> id_names(const Row& row) {
+  std::vector<std::string> names;
+  for (const std::string& op : row.ops) {
+    const std::string bare = op.substr(op.find("::") + 2);
+    names.push_back(row.level() == SuiteLevel::op ? bare : fmt::format("{}.{}", name(row.level()), bare));
+  }
+  return names;
+}
+
 // The argument sets whose twins belong to the standard tier: the first of two dims or more and the first of four, for each row.
 std::set<const ArgumentSet*> standard_twins(const Row& row) {
   const ArgumentSet *plane = nullptr, *images = nullptr;
@@ -129,7 +138,7 @@ CaseId parse_case_id(std::string_view text) {
               "op[.overload]/argument_set/policy/direction/twin, such as softmax.int/wide/fp32/forward/canonical");
 }
 
-std::string_view Case::op_name() const { return std::string_view(row->ops[op]).substr(kNamespace.size()); }
+std::string_view Case::op_name() const { return row->names[op]; }
 
 std::string Case::id() const { return join(op_name(), arguments->name, policy, direction, twin ? std::string_view(twin->name) : kCanonical); }
 
@@ -178,7 +187,8 @@ bool Suite::limited(std::string_view device, const Case& c) const {
 }
 
 Suite::Suite(std::vector<Row> rows, Forms forms, std::vector<DeviceLimit> limits) : rows_(std::move(rows)), limits_(std::move(limits)) {
-  for (const Row& row : rows_) {
+  for (Row& row : rows_) {
+    row.names = id_names(row);
     const std::set<const ArgumentSet*> twinned = standard_twins(row);
     for (std::uint32_t op = 0; op < row.ops.size(); ++op) {
       for (const ArgumentSet& set : row.cases) {
@@ -193,7 +203,7 @@ Suite::Suite(std::vector<Row> rows, Forms forms, std::vector<DeviceLimit> limits
         const std::vector<std::string>& roads = forms[key];
         for (const Direction direction : row.directions) {
           std::vector<Twin>& twins = direction == Direction::forward ? entry.forward : entry.backward;
-          twins = twins_of(row, row.ops[op], set, direction, roads);
+          twins = row.level() == SuiteLevel::op ? twins_of(row, row.ops[op], set, direction, roads) : std::vector{Twin{}};
           const std::string prefix = fmt::format("{}/{}/", key, name(direction));
           twins.erase(std::remove_if(twins.begin(), twins.end(), [&](const Twin& twin) {
             return twin.kind != TwinKind::canonical && std::any_of(row.no_twins.begin(), row.no_twins.end(), [&](const std::string& glob) { return glob_match(glob, prefix + twin.name); });
@@ -215,7 +225,7 @@ void Suite::for_each(const Filter& filter, const std::function<void(const Case&)
     if (position++ % filter.shards == filter.shard) visit(c);
   };
   for (const Entry& entry : entries_) {
-    if (!allows(filter.families, entry.row->family)) continue;
+    if (!allows(filter.families, entry.row->family) || !allows(filter.levels, entry.row->level())) continue;
     for (const Policy policy : entry.arguments->policies) {
       if (!allows(filter.policies, policy)) continue;
       for (const Direction direction : entry.row->directions) {

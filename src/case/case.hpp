@@ -2,6 +2,7 @@
 // A case: one op, one argument set, one policy, one direction, one twin. A value whose id parses back.
 //
 //   softmax.int/wide/fp32/forward/canonical        op[.overload] / argument set / policy / direction / twin
+//   model.mlp/train/fp32/backward/canonical        a program: its level and its name stand for the op
 //
 // The canonical twin is the plain call; the others are listed in twin.hpp. Ids use [A-Za-z0-9_./] only: '-' would split a GoogleTest filter, and such a run would pass with nothing run.
 #include <cstdint>
@@ -37,9 +38,10 @@ struct Case {
   SuiteTier tier = SuiteTier::standard;
 
   bool canonical() const { return twin == nullptr || twin->kind == TwinKind::canonical; }
-  std::string_view op_name() const;                                          // "softmax.int"
+  std::string_view op_name() const;                                          // "softmax.int", "model.mlp"
   std::string id() const;
   std::string input_key() const;                                             // "softmax.int/wide": the inputs depend on nothing else
+  SuiteLevel level() const { return row->level(); }
   Bound bound() const { return row->bound(direction); }
   // Its outputs are compared with a reference and a golden: all but cases that raise and statistical ones.
   bool compared() const { return !arguments->raises && !arguments->law; }
@@ -51,6 +53,7 @@ struct Filter {
   std::vector<std::string> globs, families;
   std::string device;                                                        // leaves out what that device is known not to take
   std::vector<Policy> policies;
+  std::vector<SuiteLevel> levels;
   SuiteTier tier = SuiteTier::standard;                                      // this one and the smaller ones
   bool canonical_only = false;
   static Filter canonical() {

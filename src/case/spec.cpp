@@ -14,7 +14,6 @@ constexpr std::string_view kSchema = "driftgate.spec/1";
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 24;
 constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_";
 constexpr std::string_view kSchemaCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-constexpr std::string_view kNamespace = "aten::";
 
 bool consists_of(std::string_view text, std::string_view characters) {
   return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
@@ -27,13 +26,14 @@ std::string checked_name(std::string_view text, const std::string& where) {
 }
 
 std::string checked_op(std::string_view text, const std::string& where) {
-  if (text.starts_with(kNamespace)) {
-    const std::string_view op = text.substr(kNamespace.size());
+  if (const std::optional<SuiteLevel> level = level_of(text)) {
+    const std::string_view op = text.substr(text.find("::") + 2);
     const std::size_t dot = std::min(op.find('.'), op.size());
-    const bool overload = dot == op.size() || consists_of(op.substr(dot + 1), kSchemaCharacters);
-    if (overload && consists_of(op.substr(0, dot), kSchemaCharacters)) return std::string(text);
+    const bool overload = dot == op.size() || (*level == SuiteLevel::op && consists_of(op.substr(dot + 1), kSchemaCharacters));
+    const std::string_view characters = *level == SuiteLevel::op ? kSchemaCharacters : kNameCharacters;
+    if (overload && consists_of(op.substr(0, dot), characters)) return std::string(text);
   }
-  throw Error("bad_op", where, fmt::format("'{}' is not an op", text), "write aten::name or aten::name.overload");
+  throw Error("bad_op", where, fmt::format("'{}' is not an op", text), "write aten::name, aten::name.overload, or model::, training::, preprocess:: and a program's name");
 }
 
 // A list of names without repetition; `parse` checks each.
@@ -180,6 +180,27 @@ void check_law(const Row& row, const ObjectReader& reader) {
   }
 }
 
+// One level a row, bounds that belong to it, and plain values as the settings of a program.
+void check_level(const Row& row, const ObjectReader& reader) {
+  const SuiteLevel level = row.level();
+  for (const std::string& op : row.ops) {
+    if (level_of(op) != level) throw Error("bad_op", reader.where("ops"), fmt::format("'{}' and '{}' are of two levels", row.ops.front(), op), "give each its own row");
+  }
+  for (const Direction direction : row.directions) {
+    const Bound bound = row.bound(direction);
+    if (level == SuiteLevel::op ? bound > Bound::statistical : bound != Bound::exact && bound <= Bound::statistical) {
+      throw Error("bad_value", reader.where("bound"), fmt::format("the bound {} is not for cases of level {}", name(bound), name(level)));
+    }
+  }
+  if (level == SuiteLevel::op) return;
+  for (const ArgumentSet& set : row.cases) {
+    for (const auto& [key, argument] : set.arguments) {
+      if (std::holds_alternative<Json>(argument)) continue;
+      throw Error("wrong_type", reader.where("cases") + "." + set.name + "." + key, "a setting of a program is a plain value, and it declares its tensors itself");
+    }
+  }
+}
+
 // A misspelt name in `grad` would drop a gradient without a word.
 void check_grad(const Row& row, const std::string& where) {
   for (const std::string& name : row.grad.value_or(std::vector<std::string>())) {
@@ -224,6 +245,7 @@ Row read_row(const Json& document, const std::string& file, const std::string& w
   if (row.cases.empty()) throw Error("empty_list", reader.where("cases"), "the row has no cases");
   check_grad(row, reader.where("grad"));
   check_law(row, reader);
+  check_level(row, reader);
   return row;
 }
 

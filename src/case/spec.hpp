@@ -28,6 +28,9 @@
 //   "as_it_is": ["inv_scale"]     tensor arguments that the operator wants in their own dtype: the reference does not widen them
 //   "smoke": true                 its first case belongs to the smoke tier
 //   "why": "…"
+// The namespace of the ops says the level of the row: `aten::` is an operator, `model::`, `training::` and `preprocess::` name programs
+// (models/program.hpp). The arguments of a program are plain values, its settings; it declares its tensors itself and has no twins. The
+// bounds "ratio", "ensemble" and "levels" belong to programs.
 // Inside one case, the keys "why", "terms", "square_weight" and "policies" override the row's. Three more belong to a case alone:
 //   "raises": true                the call must raise an error, on the device as in the reference; there are no outputs
 //   "tier": "full"                runs only when that tier is asked for: "full" (slow), "large" (past 2^31 elements)
@@ -51,14 +54,18 @@ namespace driftgate {
 enum class Policy : std::uint8_t { fp32, fp16, bf16, amp_fp16, amp_bf16 };
 enum class Direction : std::uint8_t { forward, backward };
 enum class SuiteTier : std::uint8_t { smoke, standard, full, large };         // each holds the ones before it
-enum class Bound : std::uint8_t { exact, pointwise, linear, general, statistical };
-inline constexpr int kBounds = 5;
+enum class SuiteLevel : std::uint8_t { op, model, training, preprocess };    // what a case runs: an operator, or a program
+enum class Bound : std::uint8_t { exact, pointwise, linear, general, statistical, ratio, ensemble, levels };
+inline constexpr int kBounds = 8;
 inline constexpr int kPolicies = 5;
 
 std::string_view name(Policy policy);
 std::string_view name(Direction direction);
 std::string_view name(Bound bound);
 std::string_view name(SuiteTier tier);
+std::string_view name(SuiteLevel level);
+SuiteLevel parse_suite_level(std::string_view text, const std::string& where); // Error `bad_level`
+std::optional<SuiteLevel> level_of(std::string_view op);                     // by the namespace of "model::mlp"
 SuiteTier parse_suite_tier(std::string_view text, const std::string& where); // Error `bad_tier`
 Policy parse_policy(std::string_view text, const std::string& where);        // Error `bad_policy`
 Direction parse_direction(std::string_view text, const std::string& where);
@@ -99,7 +106,8 @@ struct ArgumentSet {
 
 struct Row {
   std::string family;
-  std::vector<std::string> ops;                                              // "aten::softmax.int"
+  std::vector<std::string> ops;                                              // "aten::softmax.int", "model::mlp": all of one level
+  std::vector<std::string> names;                                            // of the ops in ids: "softmax.int", "model.mlp"; the suite fills them in
   Bound bound_forward = Bound::general, bound_backward = Bound::general;
   std::vector<Direction> directions;
   std::optional<std::vector<std::string>> grad;
@@ -112,6 +120,7 @@ struct Row {
   std::string file;                                                          // for messages
   std::vector<ArgumentSet> cases;
 
+  SuiteLevel level() const { return level_of(ops.front()).value_or(SuiteLevel::op); }
   Bound bound(Direction direction) const { return direction == Direction::forward ? bound_forward : bound_backward; }
 };
 

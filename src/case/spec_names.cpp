@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::array<std::string_view, kPolicies> kPolicyNames = {"fp32", "fp16", "bf16", "amp_fp16", "amp_bf16"};
 constexpr std::array<std::string_view, 2> kDirectionNames = {"forward", "backward"};
-constexpr std::array<std::string_view, kBounds> kBoundNames = {"exact", "pointwise", "linear", "general", "statistical"};
+constexpr std::array<std::string_view, kBounds> kBoundNames = {"exact", "pointwise", "linear", "general", "statistical", "ratio", "ensemble", "levels"};
+constexpr std::array<std::string_view, 4> kLevelNames = {"op", "model", "training", "preprocess"};
+constexpr std::array<std::string_view, 4> kNamespaces = {"aten::", "model::", "training::", "preprocess::"};
 constexpr std::array<std::string_view, 4> kTierNames = {"smoke", "standard", "full", "large"};
 
 template <class Enum, std::size_t N>
@@ -27,6 +29,17 @@ std::string_view name(Policy policy) { return kPolicyNames.at(static_cast<std::s
 std::string_view name(Direction direction) { return kDirectionNames.at(static_cast<std::size_t>(direction)); }
 std::string_view name(Bound bound) { return kBoundNames.at(static_cast<std::size_t>(bound)); }
 std::string_view name(SuiteTier tier) { return kTierNames.at(static_cast<std::size_t>(tier)); }
+
+std::string_view name(SuiteLevel level) { return kLevelNames.at(static_cast<std::size_t>(level)); }
+
+std::optional<SuiteLevel> level_of(std::string_view op) {
+  for (std::size_t i = 0; i < kNamespaces.size(); ++i) {
+    if (op.starts_with(kNamespaces[i])) return static_cast<SuiteLevel>(i);
+  }
+  return std::nullopt;
+}
+
+SuiteLevel parse_suite_level(std::string_view text, const std::string& where) { return parse<SuiteLevel>(kLevelNames, text, "level", where); }
 
 SuiteTier parse_suite_tier(std::string_view text, const std::string& where) {
   return parse<SuiteTier>(kTierNames, text, "tier", where);

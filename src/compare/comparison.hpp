@@ -11,6 +11,7 @@
 //   pointwise   sqrt(S² + (u·r)²)
 //   linear      u·sqrt(max(K, 1))·sqrt(r² + square_weight·Q)
 //   general     sqrt(S² + (u·r)² + (0.1·u·rms(r))² + (0.25·rms(S))²)        rms over |r| < 2^(emax+1), and over finite S
+// (statistical, ratio, ensemble and levels are measured elsewhere: compare/statistics.hpp and the programs' own files.)
 // Where NaN stands on one side only, or excess > 0 over a unit of 0, required is +inf in every family given. A unit that is NaN,
 // infinite or imaginary measures nothing and counts as 0; an allowance that is negative or not finite allows nothing.
 // A family whose ingredients (S; Q and K) are not given is `absent` (NaN), which never passes. With no elements all are 0.
@@ -30,6 +31,12 @@ inline constexpr double kUnitRoundoff = 0x1p-24;
 inline constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 inline constexpr int kUlpBins = 16;                                          // 0, 1, 2, 3..4, 5..8, …, the last: more, or NaN
 
+constexpr std::array<double, kBounds> all_absent() {
+  std::array<double, kBounds> values{};
+  values.fill(kAbsent);
+  return values;
+}
+
 // Ingredients of the units; every span is empty or as long as the reference.
 struct Units {
   std::span<const double> sensitivity;                                       // S of design.md §5
@@ -46,7 +53,7 @@ struct Comparison {
   std::int64_t count = 0;                                                    // components compared
   std::int64_t differing = 0;                                                // bits differ (by the exact rule)
   std::int64_t nonfinite_mismatch = 0;                                       // NaN against number
-  std::array<double, kBounds> required = {kAbsent, kAbsent, kAbsent, kAbsent, kAbsent};
+  std::array<double, kBounds> required = all_absent();
   double zeros_required = kAbsent;                                           // of the chosen bound, had the candidate been all zeros
   double max_error = 0, rms_error = 0;                                       // absolute, over elements finite on both sides
   double rms_reference = 0;                                                  // over references the format can hold

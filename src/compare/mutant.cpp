@@ -11,8 +11,8 @@
 namespace driftgate {
 namespace {
 
-constexpr std::array<std::string_view, 12> kNames = {"zeros",       "times_two", "one_wrong", "shifted",     "transposed",  "stale_tail",
-                                                     "nan_to_zero", "lost_bits", "truncated", "tf32_inputs", "bf16_inputs", "drop_last_term"};
+constexpr std::array<std::string_view, 13> kNames = {"zeros",       "times_two", "one_wrong", "shifted",     "transposed",  "stale_tail",
+                                                     "nan_to_zero", "lost_bits", "truncated", "tf32_inputs", "bf16_inputs", "drop_last_term", "fp8_inputs"};
 
 using Values = std::vector<double>;
 

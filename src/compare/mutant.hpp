@@ -25,6 +25,7 @@ enum class Mutant : std::uint8_t {
   tf32_inputs,      // needs the inputs: rounded to 11 bits
   bf16_inputs,      // needs the inputs: rounded to 8 bits
   drop_last_term,   // needs the inputs: the last term of every sum is missing
+  fp8_inputs,       // needs the inputs: rounded to 4 bits
 };
 
 std::string_view name(Mutant mutant);

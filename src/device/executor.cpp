@@ -35,11 +35,17 @@ void gather_indices(const Prepared& c, const at::Tensor& self, std::vector<at::T
 
 Observation Executor::run(const Prepared& c, const std::vector<at::Tensor>& inputs, const Upstream& upstream,
                           const Road& road) const {
+  return observe([&](Observation& into) {
+    if (c.source.direction == Direction::forward) forward(c, inputs, road, into);
+    else backward(c, inputs, upstream, road, into);
+  });
+}
+
+Observation observe(const std::function<void(Observation& into)>& fill) {
   Observation observation;
   const WarningCapture warnings;
   try {
-    if (c.source.direction == Direction::forward) forward(c, inputs, road, observation);
-    else backward(c, inputs, upstream, road, observation);
+    fill(observation);
   } catch (const c10::OutOfMemoryError& error) {
     observation.stage = "out_of_memory";
     observation.message = first_line(error.what_without_backtrace());

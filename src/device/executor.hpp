@@ -38,6 +38,9 @@ struct Observation {
 // The upstream gradient of output `index`, as a CPU tensor of doubles (or complex doubles) of that output's shape.
 using Upstream = std::function<at::Tensor(std::size_t index, const at::Tensor& output)>;
 
+// Fills an observation, and turns what a device throws (an unsupported operator, an error, an exhausted memory) into its stage.
+Observation observe(const std::function<void(Observation& into)>& fill);
+
 class Executor {
  public:
   explicit Executor(Device device, bool widen = false) : device_(device), widen_(widen) {}

@@ -37,6 +37,7 @@ struct OutputRecord {
   Bound bound = Bound::general;
   Comparison comparison;
   std::optional<GoldenRecord> golden;
+  std::map<std::string, double> metrics;  // of a program's output: compare/metrics.hpp, and "floor", the unit of bound ratio
   double repeat = 0;                    // second run against the first, same unit; 0 = equal in bits
   bool repeat_bitwise = true;
 };
@@ -53,6 +54,9 @@ struct CaseRecord {
   bool golden_input_differs = false;
   std::vector<std::string> inert;       // inputs on which the reference does not depend
   std::vector<std::string> warnings;    // captured, e.g. a fallback
+  // Of a program: how many operators gave results of each floating dtype, and the bits that a matrix product keeps of its inputs.
+  std::map<std::string, std::int64_t> observed;
+  std::int64_t observed_bits = 0;
   std::vector<OutputRecord> outputs;
   std::array<std::int64_t, 4> micros{}; // fill, reference, run, compare
 };

@@ -15,7 +15,7 @@ namespace {
 
 using BoundValues = std::array<double, kBounds>;
 
-constexpr std::array<std::string_view, kBounds> kBoundKeys = {"e", "p", "l", "g", "s"};  // as in case/spec.hpp
+constexpr std::array<std::string_view, kBounds> kBoundKeys = {"e", "p", "l", "g", "s", "r", "n", "v"};  // as in case/spec.hpp
 
 // The numbers of a record that are read and written alike.
 template <class Record, class Number>
@@ -79,6 +79,7 @@ Json to_json(const OutputRecord& output) {
   Json bins = histogram(c.ulp_histogram);
   if (!bins.empty()) object["ulp"] = std::move(bins);
   if (output.golden) put_all(object["golden"] = Json::object(), kGoldenKeys, *output.golden);
+  for (const auto& [metric, value] : output.metrics) object["metrics"][metric] = number(value);
   put(object, "repeat", output.repeat, 0);
   put(object, "bitwise", output.repeat_bitwise, true);
   return object;
@@ -175,6 +176,11 @@ OutputRecord read_output(LineReader& in) {
       c.ulp_histogram = read_counts<kUlpBins>(in, 0);
     else if (key == "golden")
       output.golden = read_golden(in);
+    else if (key == "metrics")
+      in.object({}, [&](std::string_view metric) {
+        output.metrics[std::string(metric)] = in.real();
+        return true;
+      });
     else if (key == "repeat")
       output.repeat = in.measure();
     else if (key == "bitwise")
@@ -198,6 +204,8 @@ std::string to_line(const CaseRecord& record) {
   put(object, "golden_input_differs", record.golden_input_differs, fresh.golden_input_differs);
   put(object, "inert", record.inert, fresh.inert);
   put(object, "warnings", record.warnings, fresh.warnings);
+  put(object, "observed", record.observed, fresh.observed);
+  put(object, "observed_bits", record.observed_bits, fresh.observed_bits);
   for (const OutputRecord& output : record.outputs) object["outputs"].push_back(to_json(output));
   put(object, "us", record.micros, fresh.micros);
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);  // messages of torch need not be UTF-8
@@ -223,6 +231,13 @@ CaseRecord parse_line(std::string_view line, const std::string& where) {
       record.inert = read_strings(in);
     else if (key == "warnings")
       record.warnings = read_strings(in);
+    else if (key == "observed")
+      in.object({}, [&](std::string_view dtype) {
+        record.observed[std::string(dtype)] = in.count();
+        return true;
+      });
+    else if (key == "observed_bits")
+      record.observed_bits = in.count();
     else if (key == "outputs")
       in.array([&] { record.outputs.push_back(read_output(in)); });
     else if (key == "us")

@@ -24,7 +24,7 @@ std::string_view name(Level level);
 Level parse_level(std::string_view text, const std::string& where);
 
 struct LegRule {
-  std::string name;                                  // gate, operators.forward, operators.backward, determinism, coverage, models, …
+  std::string name;                                  // gate, operators.forward, operators.backward, determinism, coverage, models.forward, …
   std::string why;
   double least_executed = 0, least_passed = 0;       // shares of the planned cases
   double least_families = 0;                         // coverage: share of the suite's families that passed at least one case.

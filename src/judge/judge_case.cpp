@@ -49,13 +49,30 @@ bool has_empty_input(const Case& c) {
   });
 }
 
+// The bounds of programs have units of their own in each policy: one limit, no second tier.
+bool has_tiers(Bound bound) { return bound != Bound::exact && bound <= Bound::statistical; }
+
+// fp32 shows no half format, and a half policy shows its own.
+bool policy_observed(const CaseRecord& record, const Case& c) {
+  if (c.level() != SuiteLevel::model) return true;
+  const auto shows = [&](const char* dtype) { return record.observed.count(dtype) > 0; };
+  switch (c.policy) {
+    case Policy::fp32: return !shows("f16") && !shows("bf16");
+    case Policy::fp16:
+    case Policy::amp_fp16: return shows("f16");
+    case Policy::bf16:
+    case Policy::amp_bf16: return shows("bf16");
+  }
+  return false;
+}
+
 // A row speaks of the case's bound. An exact output beside others (indices, a mask) counts differing elements: none may differ.
 Judged judge_output(const OutputRecord& output, const Case& c, const ToleranceRow& row) {
   const bool counts_elements = output.bound == Bound::exact;
   const double strict = counts_elements && c.bound() != Bound::exact ? 0 : row.limit_at(Tier::strict, c.policy);
   const double loose = row.limit_at(Tier::loose, c.policy);
   Tier asked = Tier::strict;
-  if (!counts_elements && c.policy != Policy::fp32) {
+  if (has_tiers(output.bound) && c.policy != Policy::fp32) {
     const double golden = output.golden ? std::max(output.golden->required, output.golden->spread) : 0;
     const bool golden_is_loose = golden > strict && golden <= loose;
     if (row.tier == Tier::loose || golden_is_loose || !c.canonical()) asked = Tier::loose;
@@ -71,7 +88,8 @@ struct Outcome {
 };
 
 // What the record says before any number is looked at.
-std::optional<Outcome> outcome_of_stage(const CaseRecord& record, bool must_raise) {
+std::optional<Outcome> outcome_of_stage(const CaseRecord& record, const Case& c) {
+  const bool must_raise = c.arguments->raises;
   constexpr std::array<std::string_view, 6> kFailing = {"crashed", "timed_out", "out_of_memory", "raised", "wrong_shape", "side_effect"};
   const bool due = must_raise && record.stage == "raised";
   if (!due && std::find(kFailing.begin(), kFailing.end(), record.stage) != kFailing.end()) return Outcome{State::fail, record.stage};
@@ -85,6 +103,7 @@ std::optional<Outcome> outcome_of_stage(const CaseRecord& record, bool must_rais
   if (due) return Outcome{State::pass, ""};
   if (record.outputs.empty()) return Outcome{State::error, "no_output"};
   if (!record.inert.empty()) return Outcome{State::untrusted, "inert_input"};
+  if (!policy_observed(record, c)) return Outcome{State::untrusted, "policy_not_observed"};
   return std::nullopt;
 }
 
@@ -127,6 +146,7 @@ Judgement start(const Case& c, const ToleranceRow& row) {
   j.policy = c.policy;
   j.direction = c.direction;
   j.tier = c.tier;
+  j.level = c.level();
   j.row = &row;
   j.blunt = row.blunt;
   j.reached = Tier::loose;
@@ -150,7 +170,7 @@ Judgement judge_case(const CaseRecord& record, const Case& c, const ToleranceRow
     return limit_share(a.required, a.limit) > limit_share(b.required, b.limit);
   });
 
-  const std::optional<Outcome> early = outcome_of_stage(record, c.arguments->raises);
+  const std::optional<Outcome> early = outcome_of_stage(record, c);
   const Outcome outcome = early ? *early : outcome_of_numbers(record, outputs, c.canonical());
   j.state = outcome.state;
   j.reason = outcome.reason;

@@ -9,6 +9,7 @@
 //   the inputs differ from the golden's                                 error  golden_input_differs
 //   nothing was compared                                                error  no_output
 //   an input on which the output does not depend                        untrusted  inert_input
+//   a half policy, and no operator of the program gave that dtype        untrusted  policy_not_observed
 //   all zeros would pass in every output                                untrusted  zeros_would_pass
 //   the stored fp64 sample is over 0.01 unit from the local reference    untrusted  reference_disagrees
 //   golden required or spread over the limit (and over the loose one)   untrusted  golden_over_limit
@@ -36,6 +37,7 @@ struct Judgement {
   Policy policy = Policy::fp32;
   Direction direction = Direction::forward;
   SuiteTier tier = SuiteTier::standard;
+  SuiteLevel level = SuiteLevel::op;
   State state = State::error;
   std::string reason;
   const ToleranceRow* row = nullptr;

@@ -12,6 +12,13 @@ namespace {
 constexpr std::size_t kNamed = 3;  // of a list of families or reasons; the rest is a number
 
 using Tally = std::map<std::string, std::int64_t>;
+using Part = std::pair<SuiteLevel, Direction>;
+
+// The legs that are the cases of one level in one direction.
+const std::map<std::string, Part> kParts = {{"operators.forward", {SuiteLevel::op, Direction::forward}},
+                                            {"operators.backward", {SuiteLevel::op, Direction::backward}},
+                                            {"models.forward", {SuiteLevel::model, Direction::forward}},
+                                            {"models.backward", {SuiteLevel::model, Direction::backward}}};
 
 bool was_executed(const Judgement& judgement) { return judgement.state != State::skip && judgement.reason != "not_executed"; }
 
@@ -164,19 +171,22 @@ const Json* gate_checks(const RunInfo& run) {
 }
 
 std::map<std::string, Leg> legs_of(Policy policy, const JudgedRun& run, const Suite& suite, const DecisionRules& rules) {
-  LegTally forward, backward, determinism, coverage;
+  std::map<Part, LegTally> levels;
+  LegTally determinism, coverage;
   std::set<std::string> families, passed;
   std::int64_t standard = 0;
   Filter filter;
   filter.policies.push_back(policy);
+  filter.levels.push_back(SuiteLevel::op);
   suite.for_each(filter, [&](const Case& c) {
     ++standard;
     families.insert(c.row->family);
   });
   for (const Judgement& judgement : run.judgements) {
     if (judgement.policy != policy) continue;
-    (judgement.direction == Direction::forward ? forward : backward).add(judgement);
-    if (judgement.repeats) determinism.add_repeat(judgement);
+    levels[{judgement.level, judgement.direction}].add(judgement);
+    if (judgement.level <= SuiteLevel::model && judgement.repeats) determinism.add_repeat(judgement);
+    if (judgement.level != SuiteLevel::op) continue;
     if (judgement.tier <= SuiteTier::standard) coverage.add(judgement);
     if (judgement.state == State::pass || judgement.state == State::approved) passed.insert(judgement.family);
   }
@@ -187,10 +197,8 @@ std::map<std::string, Leg> legs_of(Policy policy, const JudgedRun& run, const Su
     Leg& leg = legs[rule.name];
     if (rule.name == "gate")
       leg = gate_leg(run.run);
-    else if (rule.name == "operators.forward")
-      leg = judged_leg(rule, forward);
-    else if (rule.name == "operators.backward")
-      leg = judged_leg(rule, backward);
+    else if (const auto part = kParts.find(rule.name); part != kParts.end())
+      leg = judged_leg(rule, levels[part->second]);
     else if (rule.name == "determinism")
       leg = judged_leg(rule, determinism);
     else if (rule.name == "coverage")

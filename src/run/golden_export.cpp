@@ -4,6 +4,7 @@
 #include <set>
 
 #include "error.hpp"
+#include "run/runnable.hpp"
 #include "run/runner.hpp"
 
 namespace driftgate {
@@ -47,26 +48,27 @@ bool fits(const Observation& observation, const Reference& reference) {
 
 GoldenExport make_goldens(Device device, const std::vector<Case>& cases, const Progress& progress) {
   GoldenExport made;
-  const Executor executor(device);
   for (std::size_t n = 0; n < cases.size(); ++n) {
     progress(n, cases.size());
     const Case& c = cases[n];
-    const Prepared prepared = prepare(c);
-    ReferenceMaker maker(prepared);
-    const Reference reference = maker.make();
+    if (std::string why = not_installed(c); !why.empty()) {
+      made.unsupported[c.id()] = std::move(why);
+      continue;
+    }
+    const std::unique_ptr<Runnable> runnable = make_runnable(c);
+    const Reference reference = runnable->reference();
     if (!reference.ok) {
       made.unsupported[c.id()] = "no_reference: " + reference.message;
       continue;
     }
-    const std::vector<at::Tensor> inputs = device_inputs(prepared);
-    const Observation first = executor.run(prepared, inputs, maker.upstream());
+    const Observation first = runnable->run(device);
     if (!fits(first, reference)) {
       made.unsupported[c.id()] = first.stage == "done" ? "outputs do not fit the reference's" : first.stage + ": " + first.message;
       continue;
     }
-    const Observation second = executor.run(prepared, inputs, maker.upstream());
+    const Observation second = runnable->run(device);
     GoldenCase golden;
-    golden.input_digest = hex(prepared.digest);
+    golden.input_digest = hex(runnable->digest());
     for (std::size_t i = 0; i < reference.outputs.size(); ++i) {
       GoldenOutput output = make_output(first.outputs[i].value, reference.outputs[i]);
       output.spread = fits(second, reference) ? distance(second.outputs[i].value, first.outputs[i].value, reference.outputs[i])
@@ -76,7 +78,7 @@ GoldenExport make_goldens(Device device, const std::vector<Case>& cases, const P
     }
     if (c.policy == Policy::fp32) {
       set_numeric_flags(true);
-      const Observation tf32 = executor.run(prepared, inputs, maker.upstream());
+      const Observation tf32 = runnable->run(device);
       set_numeric_flags(false);
       if (fits(tf32, reference))
         for (std::size_t i = 0; i < reference.outputs.size(); ++i)
@@ -89,17 +91,14 @@ GoldenExport make_goldens(Device device, const std::vector<Case>& cases, const P
 
 std::vector<Repeat> repeat_goldens(Device device, const std::vector<Case>& cases, const GoldenSet& set) {
   std::vector<Repeat> repeats;
-  const Executor executor(device);
   for (const Case& c : cases) {
     const GoldenCase* golden = set.find(c.row->family, c.id());
     if (!golden) continue;
-    const Prepared prepared = prepare(c);
-    ReferenceMaker maker(prepared);
-    const Reference reference = maker.make();
-    const std::vector<at::Tensor> inputs = device_inputs(prepared);
+    const std::unique_ptr<Runnable> runnable = make_runnable(c);
+    const Reference reference = runnable->reference();
     Repeat repeat{c.id(), {}};
     for (int run = 0; run < 2; ++run) {
-      const Observation again = executor.run(prepared, inputs, maker.upstream());
+      const Observation again = runnable->run(device);
       for (std::size_t i = 0; i < golden->outputs.size(); ++i) {
         const GoldenOutput& stored = golden->outputs[i];
         double away = std::numeric_limits<double>::infinity();
@@ -162,10 +161,11 @@ std::vector<std::string> verify(const GoldenSet& set, const std::vector<Case>& c
   for (const Case& c : cases) {
     const std::string id = c.id();
     known.insert(id);
+    if (!not_installed(c).empty()) continue;
     const GoldenCase* golden = set.find(c.row->family, id);
     if (!golden) {
       if (!unsupported.contains(id)) problems.push_back(id + ": no golden");
-    } else if (golden->input_digest != hex(prepare(c).digest)) {
+    } else if (golden->input_digest != hex(make_runnable(c)->digest())) {
       problems.push_back(id + ": the inputs made here differ from the golden's");
     }
   }

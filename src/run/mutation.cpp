@@ -6,17 +6,25 @@
 
 #include "compare/mutant.hpp"
 #include "error.hpp"
+#include "run/runnable.hpp"
 #include "run/runner.hpp"
 
 namespace driftgate {
 namespace {
 
-constexpr int kTf32Bits = 11, kBf16Bits = 8;
+constexpr int kTf32Bits = 11, kBf16Bits = 8, kFp8Bits = 4;
 
 DType stored_dtype(const ReferenceOutput& reference, Policy policy) {
   if (reference.value.dtype == DType::f64) return dtype_of(policy);
   if (reference.value.dtype == DType::c128) return DType::c64;
   return reference.value.dtype;
+}
+
+// A program's error comes from its operators, so its next lower precision is that of its inputs.
+Mutant lower_precision(const Case& c) {
+  if (c.policy == Policy::fp32) return Mutant::tf32_inputs;
+  if (c.level() == SuiteLevel::op) return Mutant::lost_bits;
+  return c.policy == Policy::fp16 || c.policy == Policy::amp_fp16 ? Mutant::bf16_inputs : Mutant::fp8_inputs;
 }
 
 Buffer good_output(const ReferenceOutput& reference, Policy policy) {
@@ -34,18 +42,22 @@ bool accepted(const std::vector<Buffer>& outputs, const Reference& reference, co
 }
 
 // The case's inputs seen through a fault: fewer bits, or without their last slice.
-std::optional<std::vector<Buffer>> from_faulty_inputs(Mutant mutant, const Prepared& prepared, ReferenceMaker& maker, const Reference& reference) {
-  const Case& c = prepared.source;
+std::optional<std::vector<Buffer>> from_faulty_inputs(Mutant mutant, Runnable& runnable, const Reference& reference) {
+  const Case& c = runnable.source();
+  const std::vector<PreparedInput>& inputs = runnable.inputs();
   if (mutant == Mutant::drop_last_term && c.bound() != Bound::linear && c.bound() != Bound::general) return std::nullopt;
   if (mutant == Mutant::tf32_inputs && c.policy != Policy::fp32) return std::nullopt;
-  const auto first = std::find_if(prepared.inputs.begin(), prepared.inputs.end(), [](const PreparedInput& i) { return i.floating; });
-  const std::size_t dropped = static_cast<std::size_t>(first - prepared.inputs.begin());
-  const Observation faulty = maker.evaluate([&](std::size_t input, std::size_t element, double value) {
+  if (mutant == Mutant::fp8_inputs && lower_precision(c) != mutant) return std::nullopt;
+  if (mutant == Mutant::bf16_inputs && lower_precision(c) == Mutant::fp8_inputs) return std::nullopt;   // the policy's own
+  const auto first = std::find_if(inputs.begin(), inputs.end(), [](const PreparedInput& i) { return i.floating; });
+  const std::size_t dropped = static_cast<std::size_t>(first - inputs.begin());
+  const Observation faulty = runnable.evaluate([&](std::size_t input, std::size_t element, double value) {
     if (mutant == Mutant::tf32_inputs) return round_to_bits(value, kTf32Bits);
+    if (mutant == Mutant::fp8_inputs) return round_to_bits(value, kFp8Bits);
     if (mutant == Mutant::bf16_inputs) return round_to_bits(value, kBf16Bits);
-    if (input != dropped || prepared.inputs[input].buffer.shape.empty()) return value;
-    const auto last = static_cast<std::size_t>(prepared.inputs[input].buffer.shape.back());
-    const std::size_t per = is_complex(prepared.inputs[input].buffer.dtype) ? 2 : 1;
+    if (input != dropped || inputs[input].buffer.shape.empty()) return value;
+    const auto last = static_cast<std::size_t>(inputs[input].buffer.shape.back());
+    const std::size_t per = is_complex(inputs[input].buffer.dtype) ? 2 : 1;
     return element / per % last == last - 1 ? 0.0 : value;
   });
   if (faulty.stage != "done" || faulty.outputs.size() != reference.outputs.size()) return std::nullopt;
@@ -75,20 +87,19 @@ bool same(const std::vector<Buffer>& a, const std::vector<Buffer>& b) {
 }
 
 void mutate_case(const Case& c, const ToleranceRow& row, RowMutation& into) {
-  const Prepared prepared = prepare(c);
-  ReferenceMaker maker(prepared);
-  const Reference reference = maker.make();
+  const std::unique_ptr<Runnable> runnable = make_runnable(c);
+  const Reference reference = runnable->reference();
   if (!reference.ok) throw Error("no_reference", c.row->file + ": " + c.id(), reference.message);
   std::vector<Buffer> good;
   for (const ReferenceOutput& output : reference.outputs) good.push_back(good_output(output, c.policy));
   if (!accepted(good, reference, row, c.policy))
     throw Error("good_rejected", row.file + ": " + row.name, "rejects the correctly rounded result of " + c.id());
   ++into.cases;
-  const Mutant lower = c.policy == Policy::fp32 ? Mutant::tf32_inputs : Mutant::lost_bits;
+  const Mutant lower = lower_precision(c);
   for (const Mutant mutant : all_mutants()) {
     if (mutant == Mutant::lost_bits && c.policy == Policy::fp32) continue;      // within what an honest fp32 function may lose
     std::optional<std::vector<Buffer>> bad =
-        needs_inputs(mutant) ? from_faulty_inputs(mutant, prepared, maker, reference) : from_outputs(mutant, good, reference);
+        needs_inputs(mutant) ? from_faulty_inputs(mutant, *runnable, reference) : from_outputs(mutant, good, reference);
     if (!bad || same(*bad, good)) continue;
     const bool rejected = !accepted(*bad, reference, row, c.policy);
     ++into.applied;
@@ -108,7 +119,7 @@ std::vector<RowMutation> mutate_rows(const std::vector<Case>& cases, const Toler
   std::map<std::string, std::set<std::string>> families;
   for (std::size_t n = 0; n < cases.size(); ++n) {
     progress(n, cases.size());
-    if (!cases[n].compared()) continue;
+    if (!cases[n].compared() || !not_installed(cases[n]).empty()) continue;
     const ToleranceRow& row = table.row_for(cases[n]);
     families[row.name].insert(cases[n].row->family);
     mutate_case(cases[n], row, by_row[row.name]);

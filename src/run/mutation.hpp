@@ -2,7 +2,8 @@
 // The table's own test: known faults, put into good outputs of every case of a row, must be rejected by the row's limit.
 //
 // A good output is the reference rounded once to the policy's dtype; that the row accepts it is checked first. A mutant that changes no
-// bit is not applicable. The next lower precision is tf32-rounded inputs for fp32 rows and two lost bits of the output for half rows; a
+// bit is not applicable. The next lower precision is tf32-rounded inputs for fp32 rows and two lost bits of the output for half rows; for
+// programs under half policies it is inputs rounded to bf16 (fp16) or to 4 bits (bf16). A
 // row that rejects it in less than nine of ten applicable cases is blunt.
 #include <functional>
 #include <string>

@@ -14,6 +14,7 @@ Prepared prepare(const Case& c) {
   for (const TensorSlot& slot : prepared.op->slots()) {
     PreparedInput input;
     input.name = slot.name;
+    input.fill = slot.spec->fill;
     const DType dtype = slot.spec->dtype.value_or(policy);
     input.buffer = fill_tensor(slot.spec->fill, dtype, slot.spec->shape, prepared.key + "/" + slot.name);
     input.floating = is_float(dtype) || is_complex(dtype);

@@ -12,6 +12,7 @@ namespace driftgate {
 
 struct PreparedInput {
   std::string name;                                     // as in TensorSlot
+  Fill fill;
   Buffer buffer;                                        // in the dtype of the case
   bool floating = false;                                // moves by a rounding in the perturbed references (float or complex)
   bool differentiable = false;                          // takes a gradient in the backward direction

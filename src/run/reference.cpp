@@ -116,7 +116,10 @@ Reference ReferenceMaker::make() {
   reference.ok = true;
   switch (row.bound(prepared_.source.direction)) {
     case Bound::exact:
-    case Bound::statistical: break;
+    case Bound::statistical:
+    case Bound::ratio:
+    case Bound::ensemble:
+    case Bound::levels: break;
     case Bound::pointwise: moving_inputs() <= kMostCorners ? add_corner_sensitivity(reference) : add_rms_sensitivity(reference); break;
     case Bound::linear: add_linear_units(reference); break;
     case Bound::general: add_rms_sensitivity(reference); break;

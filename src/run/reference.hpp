@@ -20,6 +20,7 @@ struct ReferenceOutput {
   Bound bound = Bound::general;
   std::vector<double> sensitivity, squares, terms, allowance;
   double terms_scalar = 0, square_weight = 1;
+  double floor = 0;                                     // of bound ratio: run/program_case.hpp
   bool signed_zero = false;
 
   Units units() const;

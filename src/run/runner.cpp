@@ -1,28 +1,16 @@
 #include "run/runner.hpp"
 
-#include <chrono>
 #include <cmath>
 #include <span>
 
 #include "device/torch_types.hpp"
 #include "error.hpp"
+#include "run/ratio.hpp"
 #include "run/statistical.hpp"
+#include "run/stopwatch.hpp"
 
 namespace driftgate {
 namespace {
-
-class Stopwatch {
- public:
-  std::int64_t lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now - last_).count();
-    last_ = now;
-    return micros;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 // The units at `positions` of the elements; owns what the spans of `units` point to.
 struct SampledUnits {
@@ -95,8 +83,9 @@ std::vector<at::Tensor> device_inputs(const Prepared& prepared) {
   return inputs;
 }
 
-Comparison compare_output(const Buffer& candidate, const ReferenceOutput& reference) {
+Comparison compare_output(const Buffer& candidate, const ReferenceOutput& reference, double golden_required) {
   if (reference.integral()) return compare_integers(candidate.dtype, candidate.bytes, reference.value.bytes);
+  if (reference.bound == Bound::ratio) return compare_ratio(candidate, reference, golden_required);
   return compare(candidate.dtype, candidate.bytes, reference.values, reference.units(), reference.bound);
 }
 
@@ -104,10 +93,12 @@ double distance(const Buffer& a, const Buffer& b, const ReferenceOutput& referen
   if (a.bytes == b.bytes && a.shape == b.shape) return 0;
   if (a.shape != b.shape || a.dtype != b.dtype) return std::numeric_limits<double>::infinity();
   if (reference.integral()) return required(compare_integers(a.dtype, a.bytes, b.bytes), Bound::exact);
+  if (reference.bound == Bound::ratio) return ratio_distance(a, b, reference);
   return required(compare(a.dtype, a.bytes, to_doubles(b), reference.units(), reference.bound), reference.bound);
 }
 
 GoldenRecord compare_golden(const GoldenOutput& golden, const Buffer& candidate, const ReferenceOutput& reference) {
+  if (reference.bound == Bound::ratio && !reference.integral()) return compare_golden_ratio(golden, candidate, reference);
   GoldenRecord record;
   record.spread = golden.spread;
   record.tf32_required = golden.tf32_required;
@@ -147,6 +138,45 @@ Comparison compare_observations(const Buffer& candidate, const Buffer& other, co
   return compare(candidate.dtype, candidate.bytes, to_doubles(other), units, reference.bound);
 }
 
+void compare_runs(const Case& c, const Observation& observation, const Observation& repeat, const Reference& reference, const GoldenSet* golden_set,
+                  CaseRecord& record, std::map<std::string, Buffer>& last) {
+  if (std::string problem = mismatch(observation, reference); !problem.empty()) {
+    record.stage = "wrong_shape";
+    record.message = std::move(problem);
+    return;
+  }
+
+  const GoldenCase* golden = golden_set ? golden_set->find(c.row->family, record.id) : nullptr;
+  record.golden_missing = golden == nullptr;
+  record.golden_input_differs = golden && golden->input_digest != record.input_digest;
+  for (std::size_t i = 0; i < observation.outputs.size(); ++i) {
+    const Buffer& value = observation.outputs[i].value;
+    const ReferenceOutput& truth = reference.outputs[i];
+    OutputRecord output;
+    output.name = truth.name;
+    output.dtype = name(value.dtype);
+    output.shape = value.shape;
+    output.bound = truth.bound;
+    const GoldenOutput* golden_output = golden && !record.golden_input_differs && i < golden->outputs.size() ? &golden->outputs[i] : nullptr;
+    output.comparison = compare_output(value, truth, golden_output ? golden_output->required : 0);
+    output.repeat_bitwise = i < repeat.outputs.size() && repeat.outputs[i].value.bytes == value.bytes;
+    output.repeat = i < repeat.outputs.size() ? distance(repeat.outputs[i].value, value, truth) : std::numeric_limits<double>::infinity();
+    if (golden && !record.golden_input_differs) {
+      if (i >= golden->outputs.size() || golden->outputs[i].name != truth.name || golden->outputs[i].shape != value.shape ||
+          golden->outputs[i].sample.dtype != value.dtype) {
+        record.stage = "wrong_shape";
+        record.message = "'" + truth.name + "' has another name, shape or dtype than the golden";
+        record.outputs.clear();
+        return;
+      }
+      output.golden = compare_golden(golden->outputs[i], value, truth);
+    }
+    last.emplace(truth.name, value);
+    last.emplace(truth.name + "#reference", truth.value);
+    record.outputs.push_back(std::move(output));
+  }
+}
+
 Subject& Runner::subject_of(const Case& c) {
   Case plain = c;
   plain.twin = nullptr;
@@ -161,6 +191,7 @@ Subject& Runner::subject_of(const Case& c) {
 
 CaseRecord Runner::run(const Case& c) {
   last_.clear();
+  if (c.level() != SuiteLevel::op) return run_program_case(c);
   return c.canonical() ? run_canonical(c) : run_twin(c, subject_of(c), executor_);
 }
 
@@ -207,40 +238,7 @@ CaseRecord Runner::run_canonical(const Case& c) {
     record.message = "second run: " + repeat.message;
     return record;
   }
-  if (std::string problem = mismatch(observation, reference); !problem.empty()) {
-    record.stage = "wrong_shape";
-    record.message = std::move(problem);
-    return record;
-  }
-
-  const GoldenCase* golden = golden_ ? golden_->find(c.row->family, record.id) : nullptr;
-  record.golden_missing = golden == nullptr;
-  record.golden_input_differs = golden && golden->input_digest != record.input_digest;
-  for (std::size_t i = 0; i < observation.outputs.size(); ++i) {
-    const Buffer& value = observation.outputs[i].value;
-    const ReferenceOutput& truth = reference.outputs[i];
-    OutputRecord output;
-    output.name = truth.name;
-    output.dtype = name(value.dtype);
-    output.shape = value.shape;
-    output.bound = truth.bound;
-    output.comparison = compare_output(value, truth);
-    output.repeat_bitwise = i < repeat.outputs.size() && repeat.outputs[i].value.bytes == value.bytes;
-    output.repeat = i < repeat.outputs.size() ? distance(repeat.outputs[i].value, value, truth) : std::numeric_limits<double>::infinity();
-    if (golden && !record.golden_input_differs) {
-      if (i >= golden->outputs.size() || golden->outputs[i].name != truth.name || golden->outputs[i].shape != value.shape ||
-          golden->outputs[i].sample.dtype != value.dtype) {
-        record.stage = "wrong_shape";
-        record.message = "'" + truth.name + "' has another name, shape or dtype than the golden";
-        record.outputs.clear();
-        return record;
-      }
-      output.golden = compare_golden(golden->outputs[i], value, truth);
-    }
-    last_.emplace(truth.name, value);
-    last_.emplace(truth.name + "#reference", truth.value);
-    record.outputs.push_back(std::move(output));
-  }
+  compare_runs(c, observation, repeat, reference, golden_, record, last_);
   record.micros[3] = watch.lap();
   return record;
 }

@@ -21,6 +21,7 @@ class Runner {
 
  private:
   CaseRecord run_canonical(const Case& c);
+  CaseRecord run_program_case(const Case& c);           // in program_run.cpp
   Subject& subject_of(const Case& c);
 
   Executor executor_;
@@ -30,8 +31,12 @@ class Runner {
   std::string subject_id_;
 };
 
-// One output against its reference, in every family whose unit is known.
-Comparison compare_output(const Buffer& candidate, const ReferenceOutput& reference);
+// Compares two runs of one case with its reference and its golden, output by output, into `record` and `last`. A device that gives other
+// outputs than the reference has, or than the golden, leaves the stage `wrong_shape`.
+void compare_runs(const Case& c, const Observation& observation, const Observation& repeat, const Reference& reference, const GoldenSet* golden,
+                  CaseRecord& record, std::map<std::string, Buffer>& last);
+// One output against its reference, in every family whose unit is known. golden_required is for the bound `ratio`.
+Comparison compare_output(const Buffer& candidate, const ReferenceOutput& reference, double golden_required = 0);
 // What a golden output says beside that reference and that candidate; the error of a repeated run uses it too.
 GoldenRecord compare_golden(const GoldenOutput& golden, const Buffer& candidate, const ReferenceOutput& reference);
 // `required` of one observation against another, in the units of the reference. 0 when equal in bits.

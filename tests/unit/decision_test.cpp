@@ -17,7 +17,7 @@ DecisionRules shipped() { return DecisionRules::load(kSource / "tolerances/decis
 DecisionRules earnable() {
   DecisionRules rules = shipped();
   for (LevelRule& level : rules.levels) {
-    const auto later = [](const std::string& leg) { return leg == "models" || leg == "training" || leg == "preprocessing"; };
+    const auto later = [](const std::string& leg) { return leg.starts_with("models.") || leg == "training" || leg == "preprocessing"; };
     level.legs.erase(std::remove_if(level.legs.begin(), level.legs.end(), later), level.legs.end());
   }
   return rules;
@@ -35,9 +35,9 @@ TEST(Decision, AllGreenIsInconclusiveWhileLaterLegsAreMissing) {
   const Decision decision = decision_of(green_run(report_suite()), shipped());
   EXPECT_EQ(decision.level, Level::inconclusive);
   EXPECT_EQ(decision.open, Level::training);
-  EXPECT_EQ(decision.missing, (Names{"models", "training", "preprocessing"}));
-  EXPECT_EQ(decision.why, "nothing refuses training; not proven: models, training");
-  EXPECT_EQ(decision.raise, Names{"models, training, preprocessing: no case was planned"});
+  EXPECT_EQ(decision.missing, (Names{"models.forward", "models.backward", "training", "preprocessing"}));
+  EXPECT_EQ(decision.why, "nothing refuses training; not proven: models.forward, models.backward, training");
+  EXPECT_EQ(decision.raise, Names{"models.forward, models.backward, training, preprocessing: no case was planned"});
   for (const char* leg : {"gate", "operators.forward", "operators.backward", "determinism", "coverage"})
     EXPECT_EQ(state_of(decision, leg), "pass") << leg;
 }
@@ -56,7 +56,7 @@ TEST(Decision, BackwardFailRefusesTrainingOnly) {
   const Decision today = decision_of(run, shipped());
   EXPECT_EQ(today.level, Level::inconclusive);
   EXPECT_EQ(today.open, Level::inference);
-  EXPECT_EQ(today.why, "nothing refuses inference; not proven: models; operators.backward refuses training: 1 of 20 fail (softmax 1)");
+  EXPECT_EQ(today.why, "nothing refuses inference; not proven: models.forward; operators.backward refuses training: 1 of 20 fail (softmax 1)");
   EXPECT_EQ(decision_of(run, earnable()).level, Level::inference);
   EXPECT_EQ(decision_of(run, earnable()).raise, Names{"operators.backward: repair or approve, 1 of 20 fail (softmax 1)"});
   EXPECT_EQ(decision_of(run, earnable(), Policy::fp16).level, Level::training) << "a policy is judged by its own cases";
@@ -130,7 +130,7 @@ TEST(Decision, PolicyWithoutCasesIsInconclusive) {
   const Decision decision = decision_of(green_run(report_suite()), shipped(), Policy::amp_fp16);
   EXPECT_EQ(decision.level, Level::inconclusive);
   EXPECT_EQ(decision.open, Level::training);
-  for (const char* leg : {"operators.forward", "operators.backward", "determinism", "coverage", "models"})
+  for (const char* leg : {"operators.forward", "operators.backward", "determinism", "coverage", "models.forward", "models.backward"})
     EXPECT_EQ(state_of(decision, leg), "missing") << leg;
   EXPECT_EQ(decision.why, "no case of this policy was planned");
   EXPECT_EQ(decision.raise, Names{"run cases of this policy"});

@@ -42,6 +42,9 @@ TEST(EvidenceLine, FullRecordReadsBackInEveryBit) {
   EXPECT_EQ(x.shape, y.shape);
   EXPECT_EQ(x.bound, y.bound);
   EXPECT_EQ(x.repeat, y.repeat);
+  EXPECT_EQ(x.metrics, y.metrics);
+  EXPECT_EQ(a.observed, b.observed);
+  EXPECT_EQ(a.observed_bits, b.observed_bits);
   EXPECT_FALSE(y.repeat_bitwise);
   EXPECT_EQ(x.comparison.count, y.comparison.count);
   EXPECT_EQ(x.comparison.differing, y.comparison.differing);

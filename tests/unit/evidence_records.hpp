@@ -32,6 +32,7 @@ inline CaseRecord full_record(const std::string& id) {
   c.worst_want = -kInf;
   c.ulp_histogram = {8000, 0, 100, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4};
   output.golden = GoldenRecord{0.7, 0.8, 1e-8, 2e-8, 0.0, 5000.5, 1e-9};
+  output.metrics = {{"cosine", -0.5}, {"kl_max", kInf}};
   output.repeat = 0.25;
   output.repeat_bitwise = false;
 
@@ -44,6 +45,8 @@ inline CaseRecord full_record(const std::string& id) {
   record.golden_input_differs = true;
   record.inert = {"weight", "bias"};
   record.warnings = {"slow"};
+  record.observed = {{"f16", 12}, {"f32", 3}};
+  record.observed_bits = 11;
   record.outputs = {output, output};
   record.outputs[1].name = "grad.self";
   record.micros = {1, 200, 30, 4};

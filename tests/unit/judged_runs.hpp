@@ -66,6 +66,7 @@ inline JudgedRun green_run(const Suite& suite) {
     judgement.family = c.row->family;
     judgement.policy = c.policy;
     judgement.direction = c.direction;
+    judgement.level = c.level();
     judgement.state = State::pass;
     judgement.row = &small_row();
     judgement.required = 1;

@@ -74,11 +74,11 @@ TEST(Console, SaysDeviceCountsAndDecision) {
             "driftgate 0.1 · torch 2.13.0 · mps (Apple M4, macOS 26.1 25B78) · golden h200_cu130_torch2.11.0 · "
             "80 planned = 80 executed + 0 skipped");
   EXPECT_TRUE(holds(text, "\n80 planned · 80 executed · 80 pass · 0 approved · 0 fail · 0 skip · 0 untrusted · 0 error\n"));
-  EXPECT_TRUE(holds(text, "\n  fp32       inconclusive   nothing refuses training; not proven: models, training\n")) << text;
+  EXPECT_TRUE(holds(text, "\n  fp32       inconclusive   nothing refuses training; not proven: models.forward, models.backward, training\n")) << text;
   EXPECT_TRUE(holds(text, "softmax/a0/fp32/forward/canonical, 25 % of its limit, 1.4 x the golden's error"));
-  EXPECT_TRUE(holds(text, "models, preprocessing, training missing · coverage, determinism, gate, operators.backward, operators.forward pass"));
+  EXPECT_TRUE(holds(text, "models.backward, models.forward, preprocessing, training missing · coverage, determinism, gate, operators.backward, operators.forward pass"));
   EXPECT_TRUE(holds(text, "\n  amp_fp16   inconclusive   no case of this policy was planned\n  amp_bf16 "));
-  EXPECT_TRUE(holds(text, "\n             to raise it    models, training, preprocessing: no case was planned\n"));
+  EXPECT_TRUE(holds(text, "\n             to raise it    models.forward, models.backward, training, preprocessing: no case was planned\n"));
   EXPECT_FALSE(holds(text, "worst deviations"));
   EXPECT_FALSE(holds(text, "not sound"));
   EXPECT_FALSE(holds(text, "TF32"));
@@ -164,7 +164,7 @@ TEST(ReportJson, EveryObjectIsValidAndHoldsItsKeys) {
   const Json decided = parse_json(to_decide_json(report), "decide");
   EXPECT_EQ(decided["decisions"].size(), 5U);
   EXPECT_EQ(decided["decisions"]["fp32"]["legs"]["operators.forward"]["counts"]["fail"], 12);
-  EXPECT_EQ(decided["decisions"]["fp16"]["missing"], Json::parse(R"(["models", "training", "preprocessing"])"));
+  EXPECT_EQ(decided["decisions"]["fp16"]["missing"], Json::parse(R"(["models.forward", "models.backward", "training", "preprocessing"])"));
   EXPECT_EQ(parse_json(to_json(report), "report")["environment"]["torch"], "2.13.0");
 }
 

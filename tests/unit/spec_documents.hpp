@@ -22,7 +22,9 @@ inline constexpr const char* kSoundSpec = R"spec({"schema": "driftgate.spec/1", 
   {"family": "copy", "ops": ["aten::clone"], "bound": "exact", "policies": ["bf16"], "directions": ["forward"],
    "cases": {"plain": {"self": {"shape": [3], "fill": "normal"}, "raises": true, "tier": "full"}}},
   {"family": "random", "ops": ["aten::uniform_"], "bound": "statistical", "policies": ["fp32"], "directions": ["forward"],
-   "cases": {"unit": {"self": {"shape": [3], "fill": "constant"}, "statistical": {"law": "uniform", "low": 0, "high": 1}}}}]})spec";
+   "cases": {"unit": {"self": {"shape": [3], "fill": "constant"}, "statistical": {"law": "uniform", "low": 0, "high": 1}}}},
+  {"family": "models", "ops": ["model::mlp"], "bound": "ratio", "policies": ["amp_fp16"], "directions": ["forward", "backward"],
+   "cases": {"train": {"batch": 8, "step": "sgd"}}}]})spec";
 
 // The sound spec with one value replaced, added, or (empty text) removed.
 struct Hostile {
@@ -73,7 +75,13 @@ inline const std::vector<Hostile> kHostile = {
     {"/rows/0/ops/0", R"("aten::soft-max")", "bad_op"},
     {"/rows/0/ops/1", R"("aten::softmax.int")", "duplicate_value"},
     {"/rows/0/bound", "", "missing_key"},
-    {"/rows/0/bound", R"("ratio")", "bad_bound"},
+    {"/rows/0/bound", R"("ratio")", "bad_value", false},
+    {"/rows/0/bound", R"("best")", "bad_bound"},
+    {"/rows/3/bound", R"("general")", "bad_value", false},
+    {"/rows/3/ops/0", R"("model::MLP")", "bad_op"},
+    {"/rows/3/ops/0", R"("model::mlp.out")", "bad_op"},
+    {"/rows/3/ops/1", R"("training::mlp")", "bad_op", false},
+    {"/rows/3/cases/train/x", R"({"shape": [1], "fill": "normal"})", "wrong_type", false},
     {"/rows/0/bound", "1", "wrong_type"},
     {"/rows/0/bound/backward", "", "missing_key"},
     {"/rows/0/bound/forward", R"("loose")", "bad_bound"},

@@ -40,7 +40,7 @@ const Argument* argument(const ArgumentSet& set, const std::string& name) {
 
 TEST(Spec, ReadsEveryKeyOfARow) {
   const std::vector<Row> rows = sound_rows();
-  ASSERT_EQ(rows.size(), 3u);
+  ASSERT_EQ(rows.size(), 4u);
   const Row& row = rows[0];
   EXPECT_EQ(row.family, "softmax");
   EXPECT_EQ(row.file, kFile);
@@ -157,6 +157,10 @@ TEST(Spec, NamesParseBack) {
   for (const Bound bound : {Bound::exact, Bound::pointwise, Bound::linear, Bound::general}) {
     EXPECT_EQ(parse_bound(name(bound), ""), bound);
   }
+  for (const Bound bound : {Bound::statistical, Bound::ratio, Bound::ensemble, Bound::levels}) EXPECT_EQ(parse_bound(name(bound), ""), bound);
+  for (const SuiteLevel level : {SuiteLevel::op, SuiteLevel::model, SuiteLevel::training, SuiteLevel::preprocess})
+    EXPECT_EQ(parse_suite_level(name(level), ""), level);
+  EXPECT_THROW(parse_suite_level("models", ""), Error);
   EXPECT_THROW(parse_policy("FP32", ""), Error);
   EXPECT_THROW(parse_direction("", ""), Error);
   EXPECT_THROW(parse_bound("exact ", ""), Error);

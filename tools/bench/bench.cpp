@@ -140,7 +140,9 @@ int bench(bool json) {
   std::optional<GoldenSet> golden;
   if (golden_path) golden = GoldenSet::open(*golden_path);
   const GoldenSet* set = golden ? &*golden : nullptr;
-  const std::vector<Case> cases = suite.select(Filter::canonical());
+  Filter operators = Filter::canonical();
+  operators.levels = {SuiteLevel::op};
+  const std::vector<Case> cases = suite.select(operators);
   const std::filesystem::path scratch = std::filesystem::temp_directory_path() / fmt::format("driftgate_bench_{}", Clock::now().time_since_epoch().count());
 
   const double list = list_rate(home / "tests/cases");

@@ -23,7 +23,7 @@ void Selection::add_to(CLI::App& command) {
   command.add_option("--family", families, "only these families")->allow_extra_args(false);
   command.add_option("--policy", policies, "only these dtype policies: fp32, fp16, bf16, amp_fp16, amp_bf16")->allow_extra_args(false);
   command.add_option("--tier", tier, "smoke, standard, full (slow cases and more twins too) or large (past 2^31 elements too)");
-  command.add_option("--level", level, "op");
+  command.add_option("--level", level, "only these levels: op, model, training, preprocess, with commas between");
   command.add_option("--shard", shard, "i/n: every n-th case, from the i-th");
 }
 
@@ -33,7 +33,11 @@ Filter Selection::filter() const {
   filter.families = families;
   for (const std::string& policy : policies) filter.policies.push_back(parse_policy(policy, "--policy"));
   filter.tier = parse_suite_tier(tier, "--tier");
-  if (level != "op") throw Error("usage", "--level", "there are no cases of level '" + level + "'", "use op");
+  for (std::size_t at = 0; at <= level.size();) {
+    const std::size_t end = std::min(level.find(',', at), level.size());
+    filter.levels.push_back(parse_suite_level(level.substr(at, end - at), "--level"));
+    at = end + 1;
+  }
   char* end = nullptr;
   filter.shard = static_cast<int>(std::strtol(shard.c_str(), &end, 10));
   filter.shards = *end == '/' ? static_cast<int>(std::strtol(end + 1, &end, 10)) : 0;

@@ -24,7 +24,7 @@ struct Common {
 // Which cases: globs and --family, --policy, --tier, --shard.
 struct Selection {
   std::vector<std::string> globs, families, policies;
-  std::string tier = "standard", shard = "0/1", level = "op";
+  std::string tier = "standard", shard = "0/1", level = "op,model,training,preprocess";
   void add_to(CLI::App& command);
   Filter filter() const;                                // Error for an unknown policy, tier, level or shard
   Filter canonical() const;                             // the same without twins

@@ -36,6 +36,7 @@ struct CoverageCommand {
       if (op.group != "public") wanted.insert(op.op);
     Filter filter;
     filter.policies = {Policy::fp32};
+    filter.levels = {SuiteLevel::op};
     for (const Case& c : suite.select(filter)) {
       if (!c.compared()) continue;
       if (wanted.empty()) break;

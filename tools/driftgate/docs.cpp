@@ -26,6 +26,7 @@ struct Docs {
     Filter every = Filter::canonical();
     open_device(Device::cpu, false);
     every.tier = SuiteTier::full;
+    every.levels = {SuiteLevel::op};
     write_text(common.cases / kFormsFile, to_text(make_forms(suite, every)));
     std::printf("%s\n", (common.cases / kFormsFile).c_str());
     return kSound;

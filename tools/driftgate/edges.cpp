@@ -20,7 +20,9 @@ struct Edges {
   int run() const {
     const Suite suite = Suite::load(common.cases);
     const ToleranceTable table = ToleranceTable::load(common.tolerances);
-    const std::vector<Case> cases = suite.select(selection.filter());
+    Filter filter = selection.filter();
+    filter.levels = {SuiteLevel::op};
+    const std::vector<Case> cases = suite.select(filter);
     if (cases.empty()) throw Error("usage", "edges", "no case matches", "see `driftgate list`");
     const Device where = parse_device(device);
     addition.open(device);

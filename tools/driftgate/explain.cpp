@@ -4,7 +4,7 @@
 
 #include "command.hpp"
 #include "report/report.hpp"
-#include "run/prepared.hpp"
+#include "run/runnable.hpp"
 
 namespace driftgate {
 namespace {
@@ -19,16 +19,14 @@ struct Explain {
     const ToleranceTable table = ToleranceTable::load(common.tolerances);
     const Case c = suite.find(id);
     const ToleranceRow& row = table.row_for(c);
-    const Prepared prepared = prepare(c);
-    fmt::print("{}\n  operator   {}   family {}   {}\n", id, c.row->ops[c.op], c.row->family, c.row->file);
+    const std::unique_ptr<Runnable> runnable = make_runnable(c);
+    fmt::print("{}\n  {:<10} {}   family {}   {}\n", id, c.level() == SuiteLevel::op ? "operator" : "program", c.row->ops[c.op], c.row->family, c.row->file);
     if (const std::string& why = c.arguments->why.empty() ? c.row->why : c.arguments->why; !why.empty()) fmt::print("  provokes   {}\n", why);
     for (const auto& [name, argument] : c.arguments->arguments)
       if (const Json* value = std::get_if<Json>(&argument)) fmt::print("  argument   {} = {}\n", name, value->dump());
-    for (std::size_t i = 0; i < prepared.inputs.size(); ++i) {
-      const PreparedInput& input = prepared.inputs[i];
+    for (const PreparedInput& input : runnable->inputs())
       fmt::print("  input      {} {} {} {}   digest {}{}\n", input.name, driftgate::name(input.buffer.dtype), Json(input.buffer.shape).dump(),
-                 to_string(prepared.op->slots()[i].spec->fill), hex(digest(input.buffer)), input.differentiated ? "   differentiated" : "");
-    }
+                 to_string(input.fill), hex(digest(input.buffer)), input.differentiated ? "   differentiated" : "");
     const Allowance& allow = c.direction == Direction::forward ? c.row->allow : c.row->allow_backward;
     fmt::print("  bound      {}{}\n", driftgate::name(c.bound()), allow.any() ? "   with an allowance: " + allow.why : "");
     fmt::print("  row        {}   limit {} ({}), tier {}\n  why        {}\n", row.name, scientific(row.limit_at(row.tier, c.policy)), row.file,
