@@ -18,7 +18,8 @@ using Part = std::pair<SuiteLevel, Direction>;
 const std::map<std::string, Part> kParts = {{"operators.forward", {SuiteLevel::op, Direction::forward}},
                                             {"operators.backward", {SuiteLevel::op, Direction::backward}},
                                             {"models.forward", {SuiteLevel::model, Direction::forward}},
-                                            {"models.backward", {SuiteLevel::model, Direction::backward}}};
+                                            {"models.backward", {SuiteLevel::model, Direction::backward}},
+                                            {"preprocessing", {SuiteLevel::preprocess, Direction::forward}}};
 
 bool was_executed(const Judgement& judgement) { return judgement.state != State::skip && judgement.reason != "not_executed"; }
 

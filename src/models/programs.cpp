@@ -4,11 +4,16 @@
 #include "error.hpp"
 #include "models/models.hpp"
 #include "models/program.hpp"
+#include "preprocess/programs.hpp"
 
 namespace driftgate {
 
 const std::vector<Program>& programs() {
-  static const std::vector<Program> all = {models::mlp()};
+  static const std::vector<Program> all = [] {
+    std::vector<Program> made = {models::mlp()};
+    for (const Program& program : preprocess::programs()) made.push_back(program);
+    return made;
+  }();
   return all;
 }
 

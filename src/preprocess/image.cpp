@@ -9,16 +9,16 @@
 namespace driftgate::preprocess {
 namespace {
 
-// A constant of one number a channel, made in fp64 and rounded once.
-at::Tensor channels(const std::vector<double>& values, const at::Tensor& like) {
-  const at::Tensor made = at::tensor(values, c10::kDouble).view({-1, 1, 1});
-  return made.to(like.options());
+// Constants, made in fp64 and rounded once, before a device that may not have fp64 sees them.
+at::Tensor constants(const std::vector<double>& values, at::IntArrayRef shape, const at::Tensor& like) {
+  return at::tensor(values, c10::kDouble).view(shape).to(like.scalar_type()).to(like.device());
 }
+
+at::Tensor channels(const std::vector<double>& values, const at::Tensor& like) { return constants(values, {-1, 1, 1}, like); }
 
 // [3, 3] times the channels, plus an offset for each.
 at::Tensor mix(const at::Tensor& pictures, const std::vector<double>& matrix, const std::vector<double>& before, const std::vector<double>& after) {
-  const at::Tensor weights = at::tensor(matrix, c10::kDouble).view({3, 3}).to(pictures.options());
-  return at::einsum("oc,nchw->nohw", {weights, pictures + channels(before, pictures)}) + channels(after, pictures);
+  return at::einsum("oc,nchw->nohw", {constants(matrix, {3, 3}, pictures), pictures + channels(before, pictures)}) + channels(after, pictures);
 }
 
 }  // namespace

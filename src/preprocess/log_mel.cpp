@@ -15,9 +15,9 @@ struct Spectrogram {
         mels(settings.integer("mels")) {}
 };
 
-ProgramInput table(std::string name, Shape shape, std::vector<double> values) {
+ProgramInput table(std::string name, Shape shape, const std::vector<double>& values) {
   ProgramInput input = data(std::move(name), std::move(shape));
-  input.tensor.fill = Fill{"values", {}, std::move(values)};
+  input.value = from_doubles(DType::f64, input.tensor.shape, values);
   return input;
 }
 

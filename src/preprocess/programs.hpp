@@ -21,4 +21,6 @@ Program normalise_program();
 Program log_mel();
 Program classify();
 
+std::vector<Program> programs();                        // all of them
+
 }  // namespace driftgate::preprocess

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <cstring>
+
 #include "device/torch_types.hpp"
 #include "error.hpp"
 #include "image/jpeg.hpp"
@@ -20,10 +22,10 @@ const Buffer& golden_pixels(const std::string& picture) {
   return found->second;
 }
 
-ProgramInput given(std::string name, Shape shape, std::vector<double> values) {
-  ProgramInput input = data(std::move(name), std::move(shape));
-  input.tensor.fill = Fill{"values", {}, std::move(values)};
-  input.tensor.dtype = DType::u8;
+ProgramInput given(std::string name, Buffer value) {
+  ProgramInput input = data(std::move(name), value.shape);
+  input.tensor.dtype = value.dtype;
+  input.value = std::move(value);
   return input;
 }
 
@@ -32,21 +34,17 @@ ProgramInput given(std::string name, Shape shape, std::vector<double> values) {
 ProgramInput jpeg_input(std::string name, const std::string& picture) {
   golden_pixels(picture);
   const std::string bytes = read_text(folder() / (picture + ".jpg"));
-  std::vector<double> values;
-  for (const char byte : bytes) values.push_back(static_cast<unsigned char>(byte));
-  return given(std::move(name), {static_cast<std::int64_t>(bytes.size())}, std::move(values));
+  Buffer value(DType::u8, {static_cast<std::int64_t>(bytes.size())});
+  std::memcpy(value.bytes.data(), bytes.data(), bytes.size());
+  return given(std::move(name), std::move(value));
 }
 
-ProgramInput pixels_input(std::string name, const std::string& picture) {
-  const Buffer& pixels = golden_pixels(picture);
-  return given(std::move(name), pixels.shape, to_doubles(pixels));
-}
+ProgramInput pixels_input(std::string name, const std::string& picture) { return given(std::move(name), golden_pixels(picture)); }
 
 ProgramInput levels_input(ObjectReader& settings) {
   if (settings.has("picture")) {
     const std::string picture = settings.string("picture");
-    const at::Tensor levels = to_pictures(to_tensor(golden_pixels(picture))).contiguous();
-    return given("levels", Shape(levels.sizes().begin(), levels.sizes().end()), to_doubles(to_buffer(levels)));
+    return given("levels", to_buffer(to_pictures(to_tensor(golden_pixels(picture)))));
   }
   ProgramInput input = data("levels", integers(settings, "shape", 4), "integers(low=0, high=255)");
   input.tensor.dtype = DType::u8;
