@@ -16,9 +16,7 @@ struct Spectrogram {
 };
 
 ProgramInput table(std::string name, Shape shape, const std::vector<double>& values) {
-  ProgramInput input = data(std::move(name), std::move(shape));
-  input.value = from_doubles(DType::f64, input.tensor.shape, values);
-  return input;
+  return given(std::move(name), from_doubles(DType::f64, std::move(shape), values));
 }
 
 std::vector<ProgramInput> inputs(ObjectReader& settings) {

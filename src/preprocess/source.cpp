@@ -22,13 +22,6 @@ const Buffer& golden_pixels(const std::string& picture) {
   return found->second;
 }
 
-ProgramInput given(std::string name, Buffer value) {
-  ProgramInput input = data(std::move(name), value.shape);
-  input.tensor.dtype = value.dtype;
-  input.value = std::move(value);
-  return input;
-}
-
 }  // namespace
 
 ProgramInput jpeg_input(std::string name, const std::string& picture) {
