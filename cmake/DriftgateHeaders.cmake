@@ -12,7 +12,8 @@ target_compile_definitions(driftgate_headers INTERFACE FMT_HEADER_ONLY XXH_INLIN
 
 # driftgate_header(fmt/format.h libfmt-dev fmt): a header, and the Debian and Homebrew packages that have it.
 function(driftgate_header header debian homebrew)
-  find_path(found "${header}" HINTS "${DRIFTGATE_DEPS}/include" NO_CACHE)
+  find_path(found "${header}" HINTS "${DRIFTGATE_DEPS}/include" "/opt/homebrew/opt/${homebrew}/include" "/usr/local/opt/${homebrew}/include"
+            PATH_SUFFIXES x86_64-linux-gnu aarch64-linux-gnu NO_CACHE)
   if(NOT found)
     message(FATAL_ERROR "Header ${header} not found. apt-get install ${debian} (Debian), brew install ${homebrew} (macOS), "
                         "or pass -DDRIFTGATE_DEPS=<directory whose include/ holds it>.")

@@ -12,7 +12,7 @@ say() { printf '== %s\n' "$*" >&2; }
 die() { printf '%s\n' "$*" >&2; exit 2; }
 
 install_debian_packages() {
-  local packages=(cmake g++ git libcli11-dev libfmt-dev libgtest-dev libvalijson-dev libxxhash-dev ninja-build nlohmann-json3-dev python3-venv)
+  local packages=(cmake g++ git libcli11-dev libfmt-dev libgtest-dev libjpeg-dev libvalijson-dev libxxhash-dev ninja-build nlohmann-json3-dev python3-venv)
   local missing=() package as_root=
   for package in "${packages[@]}"; do
     dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
@@ -28,7 +28,7 @@ install_debian_packages() {
 }
 
 install_homebrew_packages() {
-  local packages=(cli11 cmake fmt googletest ninja nlohmann-json valijson xxhash) missing=() package
+  local packages=(cli11 cmake fmt googletest jpeg-turbo ninja nlohmann-json valijson xxhash) missing=() package
   command -v brew >/dev/null || die "Homebrew is missing (https://brew.sh); it installs ${packages[*]}"
   for package in "${packages[@]}"; do
     [ -d "$(brew --prefix)/opt/$package" ] || missing+=("$package")

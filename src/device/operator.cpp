@@ -9,7 +9,6 @@
 #include "error.hpp"
 
 namespace driftgate {
-namespace {
 
 c10::OperatorHandle find_operator(const std::string& qualified) {
   static std::unordered_map<std::string, c10::OperatorHandle> cache;
@@ -24,6 +23,19 @@ c10::OperatorHandle find_operator(const std::string& qualified) {
   return *handle;
 }
 
+at::Tensor wrapped_number(const c10::Scalar& number) {
+  at::Tensor tensor = at::scalar_tensor(number, number.isComplex() ? c10::kComplexDouble : number.isFloatingPoint() ? c10::kDouble : number.isBoolean() ? c10::kBool : c10::kLong);
+  tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return tensor;
+}
+
+bool holds_optionals(const c10::Argument& argument) {
+  const auto list = argument.type()->cast<c10::ListType>();
+  return list && list->getElementType()->kind() == c10::TypeKind::OptionalType;
+}
+
+namespace {
+
 class Converter {
  public:
   Converter(std::string where, Policy policy) : where_(std::move(where)), policy_(policy) {}
@@ -36,7 +48,7 @@ class Converter {
       return convert(value, optional->getElementType(), real_optional ? real_optional->getElementType() : real);
     }
     switch (type->kind()) {
-      case c10::TypeKind::TensorType: return wrapped_number(value);
+      case c10::TypeKind::TensorType: return wrapped_number(scalar(value));
       case c10::TypeKind::IntType:
       case c10::TypeKind::SymIntType: return value.is_string() ? c10::IValue(enumerated(value.get<std::string>(), real)) : c10::IValue(integer(value));
       case c10::TypeKind::FloatType: return as_number(value, where_);
@@ -67,12 +79,6 @@ class Converter {
     if (value.is_boolean()) return value.get<bool>();
     if (value.is_number_integer()) return value.get<std::int64_t>();
     return as_number(value, where_);
-  }
-  at::Tensor wrapped_number(const Json& value) const {
-    const c10::Scalar number = scalar(value);
-    at::Tensor tensor = at::scalar_tensor(number, number.isFloatingPoint() ? c10::kDouble : number.isBoolean() ? c10::kBool : c10::kLong);
-    tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
-    return tensor;
   }
   std::int64_t enumerated(const std::string& word, const c10::TypePtr& real) const {
     if (real->kind() == c10::TypeKind::MemoryFormatType) {
@@ -115,11 +121,6 @@ class Converter {
   std::string where_;
   Policy policy_;
 };
-
-bool holds_optionals(const c10::Argument& argument) {
-  const auto list = argument.type()->cast<c10::ListType>();
-  return list && list->getElementType()->kind() == c10::TypeKind::OptionalType;
-}
 
 // Overloads of every operator, by its name without the overload.
 const std::unordered_multimap<std::string, c10::OperatorHandle>& overloads() {

@@ -14,6 +14,10 @@
 
 namespace driftgate {
 
+c10::OperatorHandle find_operator(const std::string& qualified);         // "aten::softmax.int"; the overload "default" is the one without a name
+at::Tensor wrapped_number(const c10::Scalar& number);                    // takes part in type promotion as a number does
+bool holds_optionals(const c10::Argument& argument);                     // "Tensor?[]"
+
 // A tensor argument's place in the call.
 struct TensorSlot {
   std::string name;                                     // the schema's name; "tensors.1" in a list

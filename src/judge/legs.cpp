@@ -19,7 +19,8 @@ const std::map<std::string, Part> kParts = {{"operators.forward", {SuiteLevel::o
                                             {"operators.backward", {SuiteLevel::op, Direction::backward}},
                                             {"models.forward", {SuiteLevel::model, Direction::forward}},
                                             {"models.backward", {SuiteLevel::model, Direction::backward}},
-                                            {"training", {SuiteLevel::training, Direction::backward}}};
+                                            {"training", {SuiteLevel::training, Direction::backward}},
+                                            {"preprocessing", {SuiteLevel::preprocess, Direction::forward}}};
 
 bool was_executed(const Judgement& judgement) { return judgement.state != State::skip && judgement.reason != "not_executed"; }
 

@@ -4,6 +4,7 @@
 #include "error.hpp"
 #include "models/models.hpp"
 #include "models/program.hpp"
+#include "preprocess/programs.hpp"
 #include "training/loop.hpp"
 #include "training/mechanics.hpp"
 
@@ -15,6 +16,7 @@ const std::vector<Program>& programs() {
                                  models::mlp(),     models::mtcnn(),     models::recommender(), models::unet(), models::vit()};
     for (const TrainingTask& task : training_tasks()) made.push_back(make_training(task));
     for (Program& program : mechanics()) made.push_back(std::move(program));
+    for (const Program& program : preprocess::programs()) made.push_back(program);
     return made;
   }();
   return all;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "device/torch_types.hpp"
+#include "image/jpeg.hpp"
 
 namespace driftgate {
 namespace {
@@ -51,6 +52,7 @@ bool adds_right(Device device) {
 
 Json open_device(Device device, bool tf32) {
   Json environment = describe(device);
+  environment["jpeg"] = jpeg_library();
   const bool here = available(device);
   Json checks = Json::array({check("available", here, here ? "a tensor was made on it" : "no such device on this host")});
   if (here) {

@@ -159,7 +159,8 @@ Reference program_reference(const PreparedProgram& prepared) {
     ReferenceOutput made;
     made.name = output.name;
     made.value = std::move(output.value);
-    made.bound = made.integral() ? Bound::exact : bound;
+    const bool levels = bound == Bound::levels && made.value.dtype == DType::u8;
+    made.bound = made.integral() && !levels ? Bound::exact : bound;
     if (!made.integral()) made.values = to_doubles(made.value);
     reference.outputs.push_back(std::move(made));
   }

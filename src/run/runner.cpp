@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "compare/levels.hpp"
 #include "device/torch_types.hpp"
 #include "error.hpp"
 #include "run/ensemble_case.hpp"
@@ -85,6 +86,7 @@ std::vector<at::Tensor> device_inputs(const Prepared& prepared) {
 }
 
 Comparison compare_output(const Buffer& candidate, const ReferenceOutput& reference, double golden_required) {
+  if (reference.bound == Bound::levels) return compare_levels(candidate.bytes, reference.value.bytes);
   if (reference.integral()) return compare_integers(candidate.dtype, candidate.bytes, reference.value.bytes);
   if (reference.bound == Bound::ensemble) return compare_ensemble(candidate, reference);
   if (reference.bound == Bound::ratio) return compare_ratio(candidate, reference, golden_required);
@@ -94,6 +96,7 @@ Comparison compare_output(const Buffer& candidate, const ReferenceOutput& refere
 double distance(const Buffer& a, const Buffer& b, const ReferenceOutput& reference) {
   if (a.bytes == b.bytes && a.shape == b.shape) return 0;
   if (a.shape != b.shape || a.dtype != b.dtype) return std::numeric_limits<double>::infinity();
+  if (reference.bound == Bound::levels) return required(compare_levels(a.bytes, b.bytes), Bound::levels);
   if (reference.integral()) return required(compare_integers(a.dtype, a.bytes, b.bytes), Bound::exact);
   if (reference.bound == Bound::ensemble) return ensemble_distance(a, b, reference);
   if (reference.bound == Bound::ratio) return ratio_distance(a, b, reference);
@@ -108,6 +111,14 @@ GoldenRecord compare_golden(const GoldenOutput& golden, const Buffer& candidate,
   record.tf32_required = golden.tf32_required;
   const std::vector<std::int64_t> positions = sample_positions(reference.value.shape);
   const Buffer sample = take(candidate, positions);
+  if (reference.bound == Bound::levels) {
+    const Comparison own = compare_levels(golden.sample.bytes, take(reference.value, positions).bytes);
+    record.required = std::max(golden.required, required(own, Bound::levels));
+    record.direct = required(compare_levels(sample.bytes, golden.sample.bytes), Bound::levels);
+    record.rms_error = own.rms_error;
+    record.candidate_rms_error = compare_levels(sample.bytes, take(reference.value, positions).bytes).rms_error;
+    return record;
+  }
   if (reference.integral()) {
     record.required = required(compare_integers(golden.sample.dtype, golden.sample.bytes, take(reference.value, positions).bytes), Bound::exact);
     record.direct = required(compare_integers(sample.dtype, sample.bytes, golden.sample.bytes), Bound::exact);

@@ -59,6 +59,7 @@ void add_coverage(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run, const Addition& addition);
 void add_trace(CLI::App& app, Run& run, const Addition& addition);
 void add_edges(CLI::App& app, Run& run, const Addition& addition);
+void add_pt2(CLI::App& app, Run& run, const Addition& addition);
 
 // Evidence folders named on the command line, read, merged, judged.
 struct EvidenceArguments {

@@ -31,6 +31,7 @@ int parse_and_run(int argc, char** argv, const Addition& addition) {
   add_doctor(app, run, addition);
   add_trace(app, run, addition);
   add_edges(app, run, addition);
+  add_pt2(app, run, addition);
   addition.add_commands(app, run, program);
   try {
     app.parse(argc, argv);
