@@ -4,12 +4,14 @@
 #include <c10/core/GradMode.h>
 #include <c10/util/Exception.h>
 
+#include "error.hpp"
 #include "models/autocast.hpp"
 
 namespace driftgate {
 namespace {
 
 constexpr std::int64_t kSteps = 3, kRows = 12, kColumns = 20, kFlat = 7;     // of the optimizer's parameters
+constexpr std::int64_t kBatch = 16;
 
 }  // namespace
 
@@ -35,13 +37,13 @@ std::vector<Listed> listed() {
           {"addmm", false, low, low, low, [](const Tensor& x) { return at::addmm(x, x, x); }},
           {"bmm", false, low, low, low, [](const Tensor& x) { return at::bmm(x.unsqueeze(0), x.unsqueeze(0)); }},
           {"linear", false, low, low, low, [](const Tensor& x) { return at::linear(x, x); }},
-          {"conv2d", false, low, low, low, [](const Tensor& x) { return at::conv2d(x.reshape({1, 1, 8, 8}), x.reshape({1, 1, 8, 8}).slice(2, 0, 3).slice(3, 0, 3)); }},
+          {"conv2d", false, low, low, low, [](const Tensor& x) { return at::conv2d(x.unsqueeze(0).unsqueeze(0), x.unsqueeze(0).unsqueeze(0).slice(2, 0, 3).slice(3, 0, 3)); }},
           {"attention", false, low, low, low,
-           [](const Tensor& x) { const Tensor q = x.reshape({1, 1, 8, 8}); return at::scaled_dot_product_attention(q, q, q); }},
+           [](const Tensor& x) { const Tensor q = x.unsqueeze(0).unsqueeze(0); return at::scaled_dot_product_attention(q, q, q); }},
           {"softmax", true, follows, fp32, fp32, [](const Tensor& x) { return at::softmax(x, -1); }},
           {"exp", true, follows, fp32, fp32, [](const Tensor& x) { return at::exp(x); }},
           {"sum", true, follows, fp32, fp32, [](const Tensor& x) { return at::sum(x); }},
-          {"layer_norm", true, follows, fp32, fp32, [](const Tensor& x) { return at::layer_norm(x, {8}); }},
+          {"layer_norm", true, follows, fp32, fp32, [](const Tensor& x) { return at::layer_norm(x, {x.size(-1)}); }},
           {"mse_loss", true, fp32, fp32, fp32, [](const Tensor& x) { return at::mse_loss(x, x * 2); }},
           {"relu", true, follows, follows, follows, [](const Tensor& x) { return at::relu(x); }},
           {"add", true, follows, follows, follows, [](const Tensor& x) { return at::add(x, x); }}};
@@ -182,20 +184,29 @@ std::vector<ProgramInput> task_inputs(ObjectReader& settings) {
   return find_task("training::" + settings.string("task")).inputs();
 }
 
-std::vector<ProgramInput> whole_net(ObjectReader&) {
-  return {data("x", {16, 6}, "integers(low=-2, high=2)"), data("target", {16, 3}, "integers(low=-3, high=3)"), data("w1", {5, 6}, "integers(low=-1, high=1)"),
+std::vector<ProgramInput> whole_net(ObjectReader& settings) {
+  if (const std::int64_t parts = settings.integer("parts"); parts < 1 || parts > kBatch) throw Error("bad_value", settings.where("parts"), "from 1 to 16 parts");
+  return {data("x", {kBatch, 6}, "integers(low=-2, high=2)"), data("target", {kBatch, 3}, "integers(low=-3, high=3)"), data("w1", {5, 6}, "integers(low=-1, high=1)"),
           data("w2", {3, 5}, "integers(low=-1, high=1)")};
 }
 
-std::vector<ProgramInput> scaler_inputs(ObjectReader&) {
+std::vector<ProgramInput> scaler_inputs(ObjectReader& settings) {
+  settings.integer("interval");
   return {data("parameter", {4}, "integers(low=-8, high=8)"), data("gradients", {5, 4}, "integers(low=1, high=8)")};
 }
 
-std::vector<ProgramInput> block_inputs(ObjectReader&) {
+std::vector<ProgramInput> block_inputs(ObjectReader& settings) {
+  if (const double rate = settings.real("dropout"); !(rate > 0 && rate < 1)) throw Error("bad_value", settings.where("dropout"), "a rate lies between 0 and 1");
   return {data("x", {32, 16}), data("target", {32, 8}), data("w1", {24, 16}, "normal(scale=0.25)"), data("w2", {8, 24}, "normal(scale=0.2)")};
 }
 
-std::vector<ProgramInput> matrix(ObjectReader&) { return {data("x", {8, 8})}; }
+std::vector<ProgramInput> samples(ObjectReader& settings) { return {data("x", {settings.integer("samples")})}; }
+
+std::vector<ProgramInput> matrix(ObjectReader& settings) {
+  const std::int64_t side = settings.integer("side");
+  if (side < 3) throw Error("bad_value", settings.where("side"), "a side of 3 at least");
+  return {data("x", {side, side})};
+}
 
 }  // namespace
 
@@ -212,12 +223,12 @@ std::vector<Program> mechanics() {
           {"training::moves", task_inputs, [](const ProgramCall& call) { return moves(call, {}); }},
           {"training::overfit", task_inputs, [](const ProgramCall& call) { return overfit(call, {}); }},
           {"training::accumulation", whole_net, [](const ProgramCall& call) { return accumulation(call, [](const Tensor& loss) { loss.backward(); }); }},
-          {"training::batch_invariance", whole_net, [net](const ProgramCall& call) { return batch_invariance(call, net); }},
+          {"training::batch_parts", whole_net, [net](const ProgramCall& call) { return batch_parts(call, net); }},
           {"training::scaler", scaler_inputs,
            [](const ProgramCall& call) { return scaler(call, [](GradScaler& own, std::vector<Tensor>& gradients) { return own.unscale(gradients); }); }},
           {"training::checkpoint", block_inputs, [restore](const ProgramCall& call) { return checkpoint(call, restore); }},
           {"training::resume", block_inputs, [reload](const ProgramCall& call) { return resume(call, reload); }},
-          {"training::generator", matrix, [restore](const ProgramCall& call) { return generator(call, restore); }},
+          {"training::generator", samples, [restore](const ProgramCall& call) { return generator(call, restore); }},
           {"training::autocast", matrix, [](const ProgramCall& call) { return autocast(call, [](const std::function<Tensor()>& operation) { return operation(); }); }}};
 }
 

@@ -12,7 +12,7 @@
 
 namespace driftgate {
 
-// training::optimizer, moves, overfit, accumulation, batch_invariance, scaler, checkpoint, resume, generator, autocast
+// training::optimizer, moves, overfit, accumulation, batch_parts, scaler, checkpoint, resume, generator, autocast
 std::vector<Program> mechanics();
 
 namespace mechanic {
@@ -29,19 +29,19 @@ Outputs optimizer(const ProgramCall& call, const Step& step);
 Outputs moves(const ProgramCall& call, const TrainingHooks& hooks);
 Outputs overfit(const ProgramCall& call, const TrainingHooks& hooks);
 
-// Gradients of a net of whole numbers, of the batch at once (large.*) and of four parts one after the other (parts.*): equal to the reference.
+// Gradients of a net of whole numbers, of the batch at once (large.*) and of its parts one after the other (parts.*; setting "parts"): equal to the reference.
 using Accumulate = std::function<void(const Tensor& loss)>;
 Outputs accumulation(const ProgramCall& call, const Accumulate& accumulate);
-// The same net forward on the batch (batched) and on each sample alone (single).
+// The same net forward on the batch (batched) and on its parts (apart).
 using Net = std::function<Tensor(const Tensor& x, const Tensor& w1, const Tensor& w2)>;
-Outputs batch_invariance(const ProgramCall& call, const Net& net);
+Outputs batch_parts(const ProgramCall& call, const Net& net);
 
-// Five steps of the gradient scaler, the second with an infinity and the last with a NaN: scale [5] before each and after the last, skipped [5],
+// Five steps of the gradient scaler (setting "interval", of its growth), the second with an infinity and the last with a NaN: scale [5] before each and after the last, skipped [5],
 // parameter [5, 4].
 using Unscale = std::function<bool(GradScaler& scaler, std::vector<Tensor>& gradients)>;
 Outputs scaler(const ProgramCall& call, const Unscale& unscale);
 
-// A block with the device's own dropout, recomputed in the backward pass under the saved state of its generator: same [parameters],
+// A block with the device's own dropout (setting "dropout"), recomputed in the backward pass under the saved state of its generator: same [parameters],
 // recomputed (the same output), random (another state gives another one).
 using Restore = std::function<void(Generator& generator, const Tensor& state)>;
 Outputs checkpoint(const ProgramCall& call, const Restore& restore);

@@ -11,12 +11,14 @@ namespace driftgate::mechanic {
 namespace {
 
 constexpr std::uint64_t kSeed = 20261;
-constexpr double kDropped = 0.5;
 constexpr std::int64_t kSteps = 6, kSavedAt = 3;
 
 Tensor leaf(const ProgramCall& call, const std::string& name) { return call.inputs.at(name).detach().clone().requires_grad_(true); }
 
-Tensor block(const Tensor& x, const Tensor& w1) { return at::dropout(at::gelu(at::linear(x, w1)), kDropped, /*train=*/true); }
+Tensor block(const ProgramCall& call, const Tensor& w1) {
+  const double dropped = ObjectReader(call.settings, call.where).real("dropout");
+  return at::dropout(at::gelu(at::linear(call.inputs.at("x"), w1)), dropped, /*train=*/true);
+}
 
 Tensor loss_of(const Tensor& hidden, const Tensor& w2, const Tensor& target) {
   const Tensor away = at::linear(hidden, w2) - target;
@@ -33,7 +35,7 @@ Tensor truth(bool value) { return at::full({1}, value, c10::TensorOptions().dtyp
 
 void train_steps(const ProgramCall& call, std::vector<Tensor>& parameters, Optimizer& optimizer, std::int64_t steps) {
   for (std::int64_t step = 0; step < steps; ++step) {
-    const Tensor loss = loss_of(block(call.inputs.at("x"), parameters[0]), parameters[1], call.inputs.at("target"));
+    const Tensor loss = loss_of(block(call, parameters[0]), parameters[1], call.inputs.at("target"));
     optimizer.step(torch::autograd::grad({loss}, parameters));
   }
 }
@@ -58,24 +60,24 @@ std::vector<Tensor> saved_and_read(const std::vector<Tensor>& tensors, c10::Devi
 
 Outputs checkpoint(const ProgramCall& call, const Restore& restore) {
   const c10::AutoGradMode grad_mode(true);
-  const Tensor &x = call.inputs.at("x"), &target = call.inputs.at("target");
+  const Tensor& target = call.inputs.at("target");
   const Tensor w1 = leaf(call, "w1"), w2 = leaf(call, "w2");
   Generator own(call.device);
   own.seed(kSeed);
   const Tensor state = own.state();
-  const std::vector<Tensor> direct = torch::autograd::grad({loss_of(block(x, w1), w2, target)}, {w1, w2});
+  const std::vector<Tensor> direct = torch::autograd::grad({loss_of(block(call, w1), w2, target)}, {w1, w2});
 
   own.set_state(state);
   Tensor hidden;
   {
     const c10::NoGradGuard no_grad;
-    hidden = block(x, w1);
+    hidden = block(call, w1);
   }
   const Tensor cut = hidden.detach().requires_grad_(true);
   const std::vector<Tensor> upper = torch::autograd::grad({loss_of(cut, w2, target)}, {cut, w2});
-  const bool random = !block(x, w1).detach().equal(hidden);       // the generator has moved on
+  const bool random = !block(call, w1).detach().equal(hidden);       // the generator has moved on
   restore(own, state);
-  const Tensor again = block(x, w1);
+  const Tensor again = block(call, w1);
   const std::vector<Tensor> lower = torch::autograd::grad({again}, {w1}, {upper[0]});
   return {{"same", equal_each(direct, {lower[0], upper[1]})}, {"recomputed", truth(again.detach().equal(hidden))}, {"random", truth(random)}};
 }

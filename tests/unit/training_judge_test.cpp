@@ -40,12 +40,12 @@ OutputRecord trajectory(const std::string& name, double required, std::int64_t s
   return output;
 }
 
-struct Run {
+struct Trained {
   double loss = 2, norm = 3, change = 0.001;
   std::string policy = "fp32";
 };
 
-CaseRecord record_of_run(const Run& run) {
+CaseRecord record_of_run(const Trained& run) {
   OutputRecord loss = trajectory("loss", run.loss), held = output_of(Bound::ensemble, run.change, "held_out");
   loss.metrics["golden_gap"] = 1e-6;
   held.shape = {1};
@@ -55,10 +55,10 @@ CaseRecord record_of_run(const Run& run) {
 }
 
 Judgement judge_run(const CaseRecord& record, const ToleranceRow& row = training_row()) { return judge_case(record, training_suite().find(record.id), row); }
-Judgement judge_run(const Run& run) { return judge_run(record_of_run(run)); }
+Judgement judge_run(const Trained& run) { return judge_run(record_of_run(run)); }
 
 TEST(TrainingJudge, AFaithfulAndFitRunPasses) {
-  const Judgement j = judge_run(Run{});
+  const Judgement j = judge_run(Trained{});
   EXPECT_EQ(verdict(j), "pass");
   ASSERT_TRUE(j.training);
   EXPECT_EQ(j.training->fidelity, "fp32-faithful");
@@ -81,7 +81,7 @@ TEST(TrainingJudge, NamesTheFirstStepOutside) {
   const Judgement j = judge_run({.loss = 50, .norm = 60});
   EXPECT_EQ(j.training->first_step, 3);
   EXPECT_EQ(j.training->output, "grad_norm");
-  CaseRecord strided = record_of_run(Run{});
+  CaseRecord strided = record_of_run(Trained{});
   strided.outputs.push_back(trajectory("grad_norms", 90, 2));
   strided.outputs.back().shape = {6, 25};
   EXPECT_EQ(judge_run(strided).training->first_step, 16) << "of every eighth step";
@@ -100,7 +100,7 @@ TEST(TrainingJudge, FidelityIsTheClassOfTheCardsOwnRuns) {
 }
 
 TEST(TrainingJudge, ARunThatDoesNotTrainCannotPass) {
-  CaseRecord flat = record_of_run(Run{});
+  CaseRecord flat = record_of_run(Trained{});
   flat.outputs[0].comparison.zeros_required = 19;
   EXPECT_EQ(verdict(judge_run(flat)), "untrusted zeros_would_pass");
   flat.outputs[0].comparison.zeros_required = 21;
@@ -108,7 +108,7 @@ TEST(TrainingJudge, ARunThatDoesNotTrainCannotPass) {
 }
 
 TEST(TrainingJudge, WithoutGoldenOrMarginNothingPasses) {
-  CaseRecord record = record_of_run(Run{});
+  CaseRecord record = record_of_run(Trained{});
   record.golden_missing = true;
   for (OutputRecord& output : record.outputs) {
     output.golden.reset();
@@ -116,17 +116,17 @@ TEST(TrainingJudge, WithoutGoldenOrMarginNothingPasses) {
   }
   EXPECT_EQ(verdict(judge_run(record)), "untrusted golden_missing");
   EXPECT_FALSE(judge_run(record).training);
-  EXPECT_NE(judge_run(record_of_run(Run{}), row_of("training", 20)).state, State::pass);
+  EXPECT_NE(judge_run(record_of_run(Trained{}), row_of("training", 20)).state, State::pass);
 }
 
 TEST(TrainingJudge, AnEnsembleThatLeavesTheTruthIsNotTrusted) {
-  CaseRecord record = record_of_run(Run{});
+  CaseRecord record = record_of_run(Trained{});
   record.outputs[1].golden->required = 21;
   EXPECT_EQ(verdict(judge_run(record)), "untrusted golden_over_limit");
 }
 
 // The decision after the training case of fp32 was judged so.
-Decision decision_after(const Run& run, const std::string& demand = "", double gap = 0) {
+Decision decision_after(const Trained& run, const std::string& demand = "", double gap = 0) {
   const DecisionRules shipped = DecisionRules::load(std::filesystem::path(DRIFTGATE_SOURCE_DIR) / "tolerances/decision.json");
   DecisionRules rules = shipped;
   for (LevelRule& level : rules.levels)
@@ -146,7 +146,7 @@ Decision decision_after(const Run& run, const std::string& demand = "", double g
 }
 
 TEST(TrainingLeg, CarriesTrainingAlone) {
-  const Decision good = decision_after(Run{}), bad = decision_after({.norm = 133}), unfit = decision_after({.change = 0.5});
+  const Decision good = decision_after(Trained{}), bad = decision_after({.norm = 133}), unfit = decision_after({.change = 0.5});
   EXPECT_EQ(good.level, Level::training);
   EXPECT_EQ(bad.level, Level::inference);
   EXPECT_EQ(unfit.level, Level::inference);
@@ -154,22 +154,22 @@ TEST(TrainingLeg, CarriesTrainingAlone) {
 }
 
 TEST(TrainingLeg, SaysFidelityAndFitnessApart) {
-  EXPECT_EQ(decision_after(Run{}).fidelity, "of 1 run: 1 fp32-faithful");
+  EXPECT_EQ(decision_after(Trained{}).fidelity, "of 1 run: 1 fp32-faithful");
   EXPECT_EQ(decision_after({.norm = 133}).fidelity, "of 1 run: 1 tf32-class; training.mlp/wide/fp32/backward/canonical leaves the golden's runs first, at step 3 in grad_norm");
   EXPECT_EQ(decision_after({.norm = 133}).fitness, "1 of 1 run fit; the held-out loss of training.mlp/wide/fp32/backward/canonical is 0.1 % from the golden's, 2 % is its margin");
   EXPECT_EQ(decision_after({.change = 0.5}).fitness.substr(0, 15), "0 of 1 run fit;");
 }
 
 TEST(Demand, ABitwiseLossCapsWhatDoesNotMeetIt) {
-  EXPECT_EQ(decision_after(Run{}, "bitwise_loss", 0).level, Level::training);
-  EXPECT_EQ(decision_after(Run{}, "bitwise_loss", 0).demand, "bitwise_loss is met");
-  const Decision capped = decision_after(Run{}, "bitwise_loss", 1e-7);
+  EXPECT_EQ(decision_after(Trained{}, "bitwise_loss", 0).level, Level::training);
+  EXPECT_EQ(decision_after(Trained{}, "bitwise_loss", 0).demand, "bitwise_loss is met");
+  const Decision capped = decision_after(Trained{}, "bitwise_loss", 1e-7);
   EXPECT_EQ(capped.level, Level::inference);
   EXPECT_EQ(capped.open, Level::inference);
   EXPECT_NE(capped.demand.find("caps it at inference"), std::string::npos) << capped.demand;
-  EXPECT_EQ(decision_after(Run{}, "bitwise_loss", std::nan("")).level, Level::inference);
-  EXPECT_EQ(decision_after(Run{}).demand, "");
-  EXPECT_EQ(error_name([] { decision_after(Run{}, "bitwise"); }), "unknown_demand");
+  EXPECT_EQ(decision_after(Trained{}, "bitwise_loss", std::nan("")).level, Level::inference);
+  EXPECT_EQ(decision_after(Trained{}).demand, "");
+  EXPECT_EQ(error_name([] { decision_after(Trained{}, "bitwise"); }), "unknown_demand");
 }
 
 }  // namespace
