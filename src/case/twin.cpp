@@ -47,7 +47,8 @@ bool floating(const TensorArgument& tensor) { return !tensor.dtype || is_float(*
 
 bool has_layout(TwinKind kind, const Shape& shape) {
   const auto wide = std::count_if(shape.begin(), shape.end(), [](std::int64_t n) { return n > 1; });
-  if (wide == 0 || numel(shape) == 0) return false;
+  if (numel(shape) == 0) return false;
+  if (wide == 0) return kind == TwinKind::offset;
   if (kind == TwinKind::permuted) return wide >= 2;
   if (kind == TwinKind::channels_last) return shape.size() == 4 && shape[1] > 1 && shape[2] * shape[3] > 1;
   return kind != TwinKind::slice || shape.size() >= 2;

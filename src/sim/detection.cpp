@@ -186,6 +186,12 @@ struct Candidates {
   bool any = false;                                     // some case is touched, sound or not
 };
 
+// Memory that a call keeps is counted where calls are repeated.
+bool counts_memory(const std::string& id) {
+  const std::string twin = parse_case_id(id).twin;
+  return twin == "repeat" || twin == "batch";
+}
+
 std::vector<Candidates> candidates_of(const DetectOptions& options, const std::vector<Fault>& faults, const std::vector<Verdict>& index) {
   std::vector<Candidates> all(faults.size());
   for (std::size_t c = 0; c < index.size(); ++c) {
@@ -196,7 +202,9 @@ std::vector<Candidates> candidates_of(const DetectOptions& options, const std::v
     }
     for (const int f : index[c].prepared) all.at(static_cast<std::size_t>(f)).preludes.push_back(c);
   }
-  for (Candidates& candidates : all) {
+  for (std::size_t f = 0; f < all.size(); ++f) {
+    Candidates& candidates = all[f];
+    if (faults[f].effect.kind == EffectKind::leak) std::erase_if(candidates.touched, [&](std::size_t c) { return !counts_memory(options.plan[c]); });
     candidates.touched = in_order(std::move(candidates.touched), options, index);
     if (candidates.touched.size() > kMostCases) candidates.touched.resize(kMostCases);
     candidates.preludes = in_order(std::move(candidates.preludes), options, index);
