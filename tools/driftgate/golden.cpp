@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <set>
 
 #include "command.hpp"
 #include "device/device.hpp"
@@ -49,9 +50,34 @@ struct Golden {
     remove_tree(part);
     write_golden_set(part, provenance, made.content);
     add_repeats(made.content, repeats_of_second_process(part));
+    if (std::filesystem::exists(out / "manifest.json")) keep_others(suite, chosen, provenance, made.content);
     remove_tree(part);
     write_golden_set(part, provenance, made.content);
-    return replace(part, made.unsupported.size());
+    return replace(part, provenance["unsupported"].size());
+  }
+
+  // An export of some cases leaves the others of the set as they are, if they came from the same card and builds.
+  void keep_others(const Suite& suite, const std::vector<Case>& chosen, Json& provenance, GoldenContent& content) const {
+    const GoldenSet old = GoldenSet::open(out);
+    std::set<std::string> fresh, known;
+    for (const Case& c : chosen) fresh.insert(c.id());
+    Filter every = Filter::canonical();
+    every.tier = SuiteTier::large;
+    suite.for_each(every, [&](const Case& c) {
+      if (!fresh.count(c.id())) known.insert(c.id());
+    });
+    if (known.empty()) return;
+    for (const auto& [key, value] : provenance.items())
+      if (key != "driftgate" && key != "unsupported" && old.manifest().value(key, Json()) != value)
+        throw Error("other_card", (out / "manifest.json").string() + ": " + key, "the set was made with " + old.manifest().value(key, Json()).dump(),
+                    "export every case again, into a new folder");
+    std::int64_t kept = 0;
+    for (const std::string& family : old.families())
+      for (const auto& [id, golden] : old.family(family))
+        if (known.count(id)) kept += content[family].emplace(id, golden).second;
+    for (const auto& [id, why] : old.manifest().value("unsupported", Json::object()).items())
+      if (known.count(id)) provenance["unsupported"][id] = why;
+    provenance["kept"] = {{"cases", kept}, {"driftgate", old.manifest().value("driftgate", "")}};
   }
 
   std::vector<Repeat> repeats_of_second_process(const std::filesystem::path& part) const {
@@ -59,7 +85,7 @@ struct Golden {
     arguments.insert(arguments.end(), selection.globs.begin(), selection.globs.end());
     for (const std::string& family : selection.families) arguments.insert(arguments.end(), {"--family", family});
     for (const std::string& policy : selection.policies) arguments.insert(arguments.end(), {"--policy", policy});
-    arguments.insert(arguments.end(), {"--tier", selection.tier});
+    arguments.insert(arguments.end(), {"--tier", selection.tier, "--level", selection.level});
     WorkerProcess process({program, arguments}, out.string() + ".repeat.log");
     std::vector<Repeat> repeats;
     while (process.receive())
