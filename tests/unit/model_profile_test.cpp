@@ -61,6 +61,11 @@ TEST(ModelProfile, DecidesWithTheLimitOfTheRow) {
   EXPECT_EQ(judged("standard", 6, 1e-3, "backward"), "pass") << "a gradient has the limit of its row alone";
 }
 
+TEST(ModelProfile, ItsFileIsNoTableOfLimits) {
+  EXPECT_FALSE(holds_rows(kFile)) << "else a command that updates the tables would rewrite it";
+  EXPECT_TRUE(holds_rows(kSource / "tolerances/models.json"));
+}
+
 TEST(ModelProfile, FilesAreNotTrusted) {
   const Json good = read_json(kFile);
   TemporaryFolder folder;
