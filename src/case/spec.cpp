@@ -183,8 +183,9 @@ void check_law(const Row& row, const ObjectReader& reader) {
 // One level a row, bounds that belong to it, and plain values as the settings of a program.
 void check_level(const Row& row, const ObjectReader& reader) {
   const SuiteLevel level = row.level();
-  for (const std::string& op : row.ops) {
-    if (level_of(op) != level) throw Error("bad_op", reader.where("ops"), fmt::format("'{}' and '{}' are of two levels", row.ops.front(), op), "give each its own row");
+  for (std::size_t i = 0; i < row.ops.size(); ++i) {
+    if (level_of(row.ops[i]) == level) continue;
+    throw Error("bad_op", element(reader.where("ops"), i), fmt::format("'{}' and '{}' are of two levels", row.ops.front(), row.ops[i]), "give each its own row");
   }
   for (const Direction direction : row.directions) {
     const Bound bound = row.bound(direction);

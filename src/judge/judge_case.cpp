@@ -86,7 +86,7 @@ Judged judge_output(const OutputRecord& output, const Case& c, const ToleranceRo
   }
   return {&output, asked, strict, asked == Tier::loose ? loose : strict,
           output.comparison.required[static_cast<std::size_t>(output.bound)],
-          row.profile ? row.profile->first_beyond(output.metrics, c.policy) : "", has_empty_input(c)};
+          row.profile && c.direction == Direction::forward ? row.profile->first_beyond(output.metrics, c.policy) : "", has_empty_input(c)};
 }
 
 struct Outcome {

@@ -15,7 +15,7 @@
 //   the stored fp64 sample is over 0.01 unit from the local reference    untrusted  reference_disagrees
 //   golden required or spread over the limit (and over the loose one)   untrusted  golden_over_limit
 //   !(required <= limit), or !(direct <= limit + golden required)       fail   over_limit, nonfinite, golden_distance
-//   a metric of a model beyond the profile's limit                      fail   (reason: the metric)
+//   a metric of a model, forward, beyond the profile's limit             fail   (reason: the metric)
 //   the held-out loss of a training run is outside its margin          fail   unfit
 //   no golden for a canonical case                                      untrusted  golden_missing
 //   otherwise                                                           pass

@@ -5,7 +5,8 @@
 //     {"profile": "standard", "scale": 1, "why": "…", "metrics": {"fp32": {"kl_mean": 1e-9, "kl_p95": 1e-8, "top1": 1, "cosine": 0.999999}}}]}
 //
 // `scale` multiplies the limits of rows for the bound ratio. Of the metrics (compare/metrics.hpp) top1 and cosine are the least that
-// passes, the others the most; kl_max is reported and cannot be gated. An output that has no such metric is not asked for it.
+// passes, the others the most; kl_max is reported and cannot be gated. An output that has no such metric is not asked for it,
+// and the metrics are those of what a model says: gradients, which may turn at every kink of a relu, have the limit of their row alone.
 #include <array>
 #include <filesystem>
 #include <map>

@@ -1,10 +1,12 @@
 #include "judge/table_edit.hpp"
 
+#include "judge/tolerance.hpp"
+
 namespace driftgate {
 
 void edit_rows(const std::filesystem::path& directory, const std::function<void(const std::string& row, Json& object)>& edit) {
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    if (entry.path().extension() != ".json" || entry.path().filename() == "decision.json") continue;
+    if (!holds_rows(entry.path())) continue;
     const Json before = read_json(entry.path());
     Json document = before;
     for (Json& row : document["rows"]) edit(row["row"].get<std::string>(), row);

@@ -160,11 +160,15 @@ ToleranceTable::ToleranceTable(std::vector<ToleranceRow> rows) : rows_(std::move
   }
 }
 
+bool holds_rows(const std::filesystem::path& file) {
+  return file.extension() == ".json" && file.filename() != kDecisionFile && file.filename() != kProfilesFile;
+}
+
 ToleranceTable ToleranceTable::load(const std::filesystem::path& directory, const std::string& profile) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (entry.path().extension() == ".json" && entry.path().filename() != kDecisionFile && entry.path().filename() != kProfilesFile) files.push_back(entry.path());
+    if (holds_rows(entry.path())) files.push_back(entry.path());
   }
   if (error) throw Error("unreadable", directory.string(), error.message(), "name the folder of the tables with --tolerances");
   std::sort(files.begin(), files.end());

@@ -53,6 +53,9 @@ struct ToleranceRow {
   double limit_at(Tier tier, Policy policy) const;
 };
 
+// Whether a file of the tolerances' directory holds rows: every *.json but the decision's rules and the profiles.
+bool holds_rows(const std::filesystem::path& file);
+
 class ToleranceTable {
  public:
   // profile: of profiles.json, where the directory has one.

@@ -15,6 +15,14 @@
 namespace driftgate {
 namespace {
 
+// Operators whose results follow from more than the values of their inputs: random ones, memory that nobody wrote, views.
+bool unrepeatable(const c10::OperatorHandle& op) {
+  const std::string& name = op.schema().name();
+  const auto& returns = op.schema().returns();
+  return op.hasTag(at::Tag::nondeterministic_seeded) || name.find("empty") != std::string::npos || name.starts_with("aten::resize") ||
+         std::any_of(returns.begin(), returns.end(), [](const c10::Argument& a) { return a.alias_info() && !a.alias_info()->isWrite(); });
+}
+
 // One run of a program under the profiling hook. Autograd calls from threads of its own, but never two at a time for one device.
 class Recorder {
  public:
@@ -83,8 +91,7 @@ class Recorder {
     call.layer = layer_of(inputs, function.seqNr());
     calls_.push_back(std::move(call));
     current_ = context->call;
-    const bool unspecified = name->name.find("empty") != std::string::npos || name->name.starts_with("aten::resize");
-    if (unspecified || op->hasTag(at::Tag::nondeterministic_seeded)) return context;
+    if (unrepeatable(*op)) return context;
     if (!substituted_.empty() && substituted_ != calls_.back().op) return context;
     context->op = op;
     context->arguments.assign(inputs.begin(), inputs.end());

@@ -48,9 +48,10 @@ void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& into) {
     for (const at::Tensor& tensor : value.toTensorVector()) into.push_back(tensor);
 }
 
+// Batch norm writes its running statistics, though its schema does not say so.
 bool written(const c10::OperatorHandle& op, std::size_t argument) {
-  const c10::AliasInfo* alias = op.schema().arguments()[argument].alias_info();
-  return alias && alias->isWrite();
+  const c10::Argument& formal = op.schema().arguments()[argument];
+  return (formal.alias_info() && formal.alias_info()->isWrite()) || formal.name().starts_with("running_");
 }
 
 // The tensors of the results, then the arguments that the call wrote.
@@ -76,12 +77,22 @@ c10::OperatorHandle on_cpu(const c10::OperatorHandle& op, torch::jit::Stack& sta
   return find("aten::convolution_backward");
 }
 
+// Only devices with a whole linear have this operator; elsewhere its parts are called.
+std::vector<at::Tensor> linear_backward(const torch::jit::Stack& stack) {
+  const at::Tensor &self = stack[0].toTensor(), &gradient = stack[1].toTensor(), &weight = stack[2].toTensor();
+  const c10::List<bool> mask = stack[3].toBoolList();
+  const at::Tensor rows = gradient.reshape({-1, gradient.size(-1)});
+  return {mask[0] ? gradient.matmul(weight) : at::Tensor(), mask[1] ? rows.t().mm(self.reshape({-1, self.size(-1)})) : at::Tensor(),
+          mask[2] ? rows.sum(0) : at::Tensor()};
+}
+
 // In fp64, or nullopt. Integer arguments, dtypes and flags are those of the call.
 std::optional<std::vector<at::Tensor>> repeat(const c10::OperatorHandle& op, const torch::jit::Stack& inputs) {
   const c10::NoGradGuard no_grad;
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   torch::jit::Stack stack = inputs;
   try {
+    if (op.schema().name() == "aten::linear_backward") return linear_backward(stack);
     on_cpu(op, stack).callBoxed(stack);
   } catch (const std::exception&) {
     return std::nullopt;

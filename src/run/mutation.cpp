@@ -98,6 +98,8 @@ void mutate_case(const Case& c, const ToleranceRow& row, RowMutation& into) {
   const Mutant lower = lower_precision(c);
   for (const Mutant mutant : all_mutants()) {
     if (mutant == Mutant::lost_bits && c.policy == Policy::fp32) continue;      // within what an honest fp32 function may lose
+    const bool last_rounding = mutant == Mutant::lost_bits || mutant == Mutant::truncated;
+    if (last_rounding && c.level() != SuiteLevel::op) continue;                 // within the many roundings that a program's unit is made of
     std::optional<std::vector<Buffer>> bad =
         needs_inputs(mutant) ? from_faulty_inputs(mutant, *runnable, reference) : from_outputs(mutant, good, reference);
     if (!bad || same(*bad, good)) continue;

@@ -159,7 +159,8 @@ void compute_with_profile(const c10::OperatorHandle& op, Stack& stack) {
   const auto& formals = op.schema().arguments();
   for (std::size_t i = 0; i < formals.size() && profile.on_input; ++i) {
     if (output_only(op, i)) continue;
-    if (!written(formals[i])) {
+    const bool statistics = formals[i].name().starts_with("running_");   // batch norm writes them, though its schema does not say so
+    if (!written(formals[i]) && !statistics) {
       stack[i] = map_tensors(stack[i], [](const at::Tensor& t) {
         if (!t.is_floating_point() && !t.is_complex()) return t;
         at::Tensor copy = t.clone();

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "error.hpp"
+#include "sim/autocast.hpp"
 #include "sim/callers.hpp"
 #include "sim/generator.hpp"
 #include "sim/kernels.hpp"
@@ -110,6 +111,7 @@ void open_simulated_device(const SimulationOptions& options) {
   at::RegisterPrivateUse1HooksInterface(hooks);
   c10::register_privateuse1_backend("sim");
   register_kernels(options.kernels);
+  register_autocast();
   watch_callers();
 }
 

@@ -45,10 +45,10 @@ TEST(ModelProfile, DecidesWithTheLimitOfTheRow) {
   Row spec = spec_row("models", Bound::ratio);
   spec.ops = {"model::mlp"};
   const Suite suite({spec});
-  const auto judged = [&](const std::string& profile, double required, double divergence) {
+  const auto judged = [&](const std::string& profile, double required, double divergence, const char* direction = "forward") {
     ToleranceRow row = row_of("models", 8);
     row.profile = std::make_shared<const ModelProfile>(shipped(profile));
-    CaseRecord record = record_of("model.mlp/wide/fp32/forward/canonical", {output_of(Bound::ratio, required)});
+    CaseRecord record = record_of(std::string("model.mlp/wide/fp32/") + direction + "/canonical", {output_of(Bound::ratio, required)});
     record.observed = {{"f32", 3}};
     record.outputs[0].metrics = {{"kl_mean", divergence}};
     return verdict(judge_case(record, suite.find(record.id), row));
@@ -58,6 +58,12 @@ TEST(ModelProfile, DecidesWithTheLimitOfTheRow) {
   EXPECT_EQ(judged("standard", 12, 0), "fail over_limit");
   EXPECT_EQ(judged("relaxed", 12, 0), "pass");
   EXPECT_EQ(judged("standard", 6, 1e-3), "fail kl_mean");
+  EXPECT_EQ(judged("standard", 6, 1e-3, "backward"), "pass") << "a gradient has the limit of its row alone";
+}
+
+TEST(ModelProfile, ItsFileIsNoTableOfLimits) {
+  EXPECT_FALSE(holds_rows(kFile)) << "else a command that updates the tables would rewrite it";
+  EXPECT_TRUE(holds_rows(kSource / "tolerances/models.json"));
 }
 
 TEST(ModelProfile, FilesAreNotTrusted) {

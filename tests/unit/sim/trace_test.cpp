@@ -26,7 +26,8 @@ ErrorTrace trace_of(const std::string& id) {
 }
 
 TEST(Trace, ASoundDeviceAddsNoError) {
-  for (const char* id : {"model.mlp/train/fp32/backward/canonical", "model.vit/train/fp32/backward/canonical", "model.mlp/train/bf16/backward/canonical"}) {
+  for (const char* id : {"model.mlp/train/fp32/backward/canonical", "model.vit/train/fp32/backward/canonical", "model.mlp/train/bf16/backward/canonical",
+                         "model.vit/train/amp_bf16/backward/canonical"}) {
     const ErrorTrace trace = trace_of(id);
     EXPECT_EQ(trace.stage, "done") << trace.message;
     EXPECT_GT(trace.calls.size(), 10U);
