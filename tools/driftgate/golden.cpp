@@ -18,6 +18,7 @@ struct Golden {
   Selection selection;
   std::string device = "cuda", program;
   std::filesystem::path out, first, second;
+  std::vector<std::filesystem::path> parts;
 
   std::vector<Case> cases(const Suite& suite) const {
     std::vector<Case> chosen = suite.select(selection.canonical());
@@ -50,34 +51,9 @@ struct Golden {
     remove_tree(part);
     write_golden_set(part, provenance, made.content);
     add_repeats(made.content, repeats_of_second_process(part));
-    if (std::filesystem::exists(out / "manifest.json")) keep_others(suite, chosen, provenance, made.content);
     remove_tree(part);
     write_golden_set(part, provenance, made.content);
-    return replace(part, provenance["unsupported"].size());
-  }
-
-  // An export of some cases leaves the others of the set as they are, if they came from the same card and builds.
-  void keep_others(const Suite& suite, const std::vector<Case>& chosen, Json& provenance, GoldenContent& content) const {
-    const GoldenSet old = GoldenSet::open(out);
-    std::set<std::string> fresh, known;
-    for (const Case& c : chosen) fresh.insert(c.id());
-    Filter every = Filter::canonical();
-    every.tier = SuiteTier::large;
-    suite.for_each(every, [&](const Case& c) {
-      if (!fresh.count(c.id())) known.insert(c.id());
-    });
-    if (known.empty()) return;
-    for (const auto& [key, value] : provenance.items())
-      if (key != "driftgate" && key != "unsupported" && old.manifest().value(key, Json()) != value)
-        throw Error("other_card", (out / "manifest.json").string() + ": " + key, "the set was made with " + old.manifest().value(key, Json()).dump(),
-                    "export every case again, into a new folder");
-    std::int64_t kept = 0;
-    for (const std::string& family : old.families())
-      for (const auto& [id, golden] : old.family(family))
-        if (known.count(id)) kept += content[family].emplace(id, golden).second;
-    for (const auto& [id, why] : old.manifest().value("unsupported", Json::object()).items())
-      if (known.count(id)) provenance["unsupported"][id] = why;
-    provenance["kept"] = {{"cases", kept}, {"driftgate", old.manifest().value("driftgate", "")}};
+    return replace(part, made.unsupported.size());
   }
 
   std::vector<Repeat> repeats_of_second_process(const std::filesystem::path& part) const {
@@ -117,6 +93,40 @@ struct Golden {
     std::filesystem::rename(part, out);
     std::printf("%s: %lld cases, %zu that the card cannot run\n", out.c_str(), static_cast<long long>(count), unsupported);
     return kSound;
+  }
+
+  // Parts that one card made, one after the other or side by side. A case of a later part replaces that of an earlier one; one that no
+  // spec makes any more is left behind.
+  int join() const {
+    const Suite suite = Suite::load(common.cases);
+    Filter every = Filter::canonical();
+    every.tier = SuiteTier::large;
+    std::set<std::string> known;
+    suite.for_each(every, [&](const Case& c) { known.insert(c.id()); });
+    Json provenance, unsupported = Json::object(), joined = Json::array();
+    GoldenContent content;
+    for (const std::filesystem::path& part : parts) {
+      const GoldenSet set = GoldenSet::open(part);
+      Json own = set.manifest();
+      const Json refused = own.value("unsupported", Json::object());
+      for (const auto& [id, why] : refused.items())
+        if (known.count(id)) unsupported[id] = why;
+      joined.push_back({{"driftgate", own.value("driftgate", "")}, {"host", own.value("host", Json::object())}, {"cases", own.value("cases", 0)}});
+      for (const char* key : {"schema", "cases", "unsupported", "driftgate", "host", "joined"}) own.erase(key);
+      if (provenance.is_null()) provenance = own;
+      if (provenance != own)
+        throw Error("other_card", (part / "manifest.json").string(), "another card, driver, build or flags than " + parts.front().string(), "join what one card made");
+      for (const std::string& family : set.families())
+        for (const auto& [id, golden] : set.family(family))
+          if (known.count(id)) content[family].insert_or_assign(id, golden);
+    }
+    for (const char* key : {"driftgate", "host"}) provenance[key] = joined.back()[key];
+    provenance["joined"] = joined;
+    provenance["unsupported"] = unsupported;
+    const std::filesystem::path part = out.string() + ".part";
+    remove_tree(part);
+    write_golden_set(part, provenance, content);
+    return replace(part, unsupported.size());
   }
 
   // Not for people: the second process of an export answers on file descriptor 3.
@@ -171,6 +181,13 @@ void add_golden(CLI::App& app, Run& run, const std::string& program) {
   make->add_option("--out", options->out, "directory of the set: golden/<card>_<cuda>_<torch>")->required();
   make->footer("Example: driftgate golden export --out golden/h200_cu130_torch2.11.0");
   make->callback([options, &run] { run = [options] { return options->export_set(); }; });
+
+  CLI::App* join = golden->add_subcommand("join", "make one set of parts that one card made");
+  options->common.add_to(*join);
+  join->add_option("parts", options->parts, "sets; a later one's case replaces an earlier one's")->required()->expected(2, 1000);
+  join->add_option("--out", options->out, "directory of the set")->required();
+  join->footer("Example: driftgate golden join ops/h200 training/h200 --out golden/h200_cu130_torch2.11.0");
+  join->callback([options, &run] { run = [options] { return options->join(); }; });
 
   CLI::App* repeat = golden->add_subcommand("repeat", "the second process of export")->group("");
   options->common.add_to(*repeat);
