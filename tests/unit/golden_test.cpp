@@ -136,6 +136,7 @@ TEST_F(Golden, RefusesAnotherSchemaVersion) {
 TEST_F(Golden, RefusesASampleOfAnotherSize) {
   GoldenContent wrong = content();
   wrong["matmul"][kId].outputs[0].shape = {2, 3};
+  wrong["matmul"][kId].outputs[0].ensemble.reset();
   std::filesystem::remove_all(root_);
   write_golden_set(root_, Json::object(), wrong);
   EXPECT_EQ(problem(), "bad_golden");
