@@ -1,6 +1,7 @@
 // The three convolutional nets of the face detector MTCNN with their published weights, each on images of noise: class
 // probabilities, box offsets, and of the last net landmarks.
 #include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
 
 #include <array>
 
@@ -33,10 +34,16 @@ at::Tensor pooled(const at::Tensor& x, std::int64_t kernel) { return at::max_poo
 // Channels last and flat: the weights come from a framework that stored them so.
 at::Tensor flattened(const at::Tensor& x) { return x.permute({0, 3, 2, 1}).contiguous().flatten(1); }
 
+// Under autocast a softmax comes in fp32 on CUDA and in half on the CPU: in fp32, then.
+at::Tensor probabilities(const at::Tensor& scores) {
+  const at::Tensor made = scores.softmax(1);
+  return at::autocast::is_autocast_enabled(scores.device().type()) ? made.to(c10::kFloat) : made;
+}
+
 void proposals(const Tensors& t, std::vector<NamedTensor>& outputs) {
   at::Tensor x = pooled(convolved(t, "pnet", "1", t.at("pnet.images")), 2);
   x = convolved(t, "pnet", "3", convolved(t, "pnet", "2", x));
-  outputs.push_back({"pnet.faces", convolution(t, "pnet.conv4_1", x, 1, 0).softmax(1)});
+  outputs.push_back({"pnet.faces", probabilities(convolution(t, "pnet.conv4_1", x, 1, 0))});
   outputs.push_back({"pnet.boxes", convolution(t, "pnet.conv4_2", x, 1, 0)});
 }
 
@@ -44,7 +51,7 @@ void refined(const Tensors& t, std::vector<NamedTensor>& outputs) {
   at::Tensor x = pooled(convolved(t, "rnet", "1", t.at("rnet.images")), 3);
   x = convolved(t, "rnet", "3", pooled(convolved(t, "rnet", "2", x), 3));
   x = activated(t, "rnet", "4", linear(t, "rnet.dense4", flattened(x)));
-  outputs.push_back({"rnet.faces", linear(t, "rnet.dense5_1", x).softmax(1)});
+  outputs.push_back({"rnet.faces", probabilities(linear(t, "rnet.dense5_1", x))});
   outputs.push_back({"rnet.boxes", linear(t, "rnet.dense5_2", x)});
 }
 
@@ -53,7 +60,7 @@ void landmarks(const Tensors& t, std::vector<NamedTensor>& outputs) {
   x = pooled(convolved(t, "onet", "2", x), 3);
   x = convolved(t, "onet", "4", pooled(convolved(t, "onet", "3", x), 2));
   x = activated(t, "onet", "5", linear(t, "onet.dense5", flattened(x)));
-  outputs.push_back({"onet.faces", linear(t, "onet.dense6_1", x).softmax(1)});
+  outputs.push_back({"onet.faces", probabilities(linear(t, "onet.dense6_1", x))});
   outputs.push_back({"onet.boxes", linear(t, "onet.dense6_2", x)});
   outputs.push_back({"onet.landmarks", linear(t, "onet.dense6_3", x)});
 }
