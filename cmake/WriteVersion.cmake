@@ -7,10 +7,10 @@ if(EXISTS "${TORCH}/version.py")
 endif()
 execute_process(COMMAND git -C "${SOURCE}" describe --always --dirty --abbrev=12 --exclude=*
                 OUTPUT_VARIABLE described OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
-if(NOT failed)
+if(DEFINED ENV{DRIFTGATE_COMMIT})
+  set(commit "$ENV{DRIFTGATE_COMMIT}")            # a copy of the tree, without its history or with another
+elseif(NOT failed)
   set(commit "${described}")
-elseif(DEFINED ENV{DRIFTGATE_COMMIT})
-  set(commit "$ENV{DRIFTGATE_COMMIT}")            # a copy of the tree without its history
 endif()
 file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[
 #pragma once
