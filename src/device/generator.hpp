@@ -1,5 +1,6 @@
 #pragma once
 // The device's own random generator, as a user's code would drive it.
+#include <ATen/core/Tensor.h>
 #include <ATen/Context.h>
 #include <ATen/core/Generator.h>
 

@@ -1,6 +1,7 @@
 #include "judge/decision.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ std::string joined(const Strings& words) {
 void find_weakest(Decision& decision, const JudgedRun& run) {
   for (const Judgement& judgement : run.judgements) {
     if (judgement.policy != decision.policy || judgement.state != State::pass) continue;
+    if (std::isnan(judgement.required)) continue;       // it must raise: there is no number
     const double used = limit_share(judgement.required, judgement.limit);
     if (!(used > decision.weakest_share) && !decision.weakest.empty()) continue;
     decision.weakest = judgement.id;

@@ -1,7 +1,7 @@
 #pragma once
 // SGD with momentum, Adam and AdamW over at::Tensor lists, with the operators and in the order that torch.optim uses for each of its
 // forms: a loop over the parameters, the _foreach_ operators, one _fused_ operator.
-#include <ATen/core/Tensor.h>
+#include <ATen/ATen.h>
 
 #include <cstdint>
 #include <string>

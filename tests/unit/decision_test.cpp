@@ -210,6 +210,8 @@ TEST(Decision, TheWeakestPassIsTheOneNearestItsLimit) {
   EXPECT_EQ(decision.weakest, last->id);
   EXPECT_EQ(decision.weakest_share, 0.75);
   EXPECT_EQ(decision.weakest_ratio, 1.4);
+  last->required = kAbsent;                             // a case that must raise has no number
+  EXPECT_NE(decision_of(run, shipped(), Policy::fp32).weakest, last->id);
   EXPECT_EQ(decision_of(run, shipped(), Policy::bf16).weakest, "");
 }
 
