@@ -231,7 +231,8 @@ void Suite::for_each(const Filter& filter, const std::function<void(const Case&)
     for (const Policy policy : entry.arguments->policies) {
       if (!allows(filter.policies, policy)) continue;
       for (const Direction direction : entry.row->directions) {
-        for (const Twin& twin : entry.twins(direction)) offer(entry.at(policy, direction, twin));
+        for (const Twin& twin : entry.twins(direction))
+          if (has_road(policy, twin.kind)) offer(entry.at(policy, direction, twin));
       }
     }
   }
@@ -250,7 +251,7 @@ Case Suite::find(std::string_view id) const {
       const Entry& entry = entries_[found->second];
       const std::vector<Twin>& twins = entry.twins(wanted->direction);
       const auto twin = std::find_if(twins.begin(), twins.end(), [&](const Twin& t) { return t.name == wanted->twin; });
-      if (twin != twins.end() && contains(entry.arguments->policies, wanted->policy)) return entry.at(wanted->policy, wanted->direction, *twin);
+      if (twin != twins.end() && contains(entry.arguments->policies, wanted->policy) && has_road(wanted->policy, twin->kind)) return entry.at(wanted->policy, wanted->direction, *twin);
     }
   }
   const std::string nearest = nearest_id(*this, id);

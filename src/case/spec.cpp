@@ -232,6 +232,7 @@ Row read_row(const Json& document, const std::string& file, const std::string& w
   row.no_twins = reader.strings("no_twins", {});
   row.as_it_is = reader.strings("as_it_is", {});
   row.host = reader.strings("host", {});
+  row.cudnn = reader.boolean("cudnn", true);
   row.smoke = reader.boolean("smoke", false);
   row.why = read_why(reader);
   reader.at("policies");

@@ -26,6 +26,7 @@
 //   "no_twins": ["nll_loss2d/*/backward/permuted_self"]   globs of op/set/direction/twin: what the operator does not take, by contract or by an
 //                                 error of its own on the CPU
 //   "host": ["src"]               tensor arguments that stay in the host's memory: uploads, downloads, scalars
+//   "cudnn": false                CUDA runs it without cuDNN, whose recurrent kernels are too far from fp64 to prove anything
 //   "as_it_is": ["inv_scale"]     tensor arguments that the operator wants in their own dtype: the reference does not widen them
 //   "smoke": true                 its first case belongs to the smoke tier
 //   "why": "…"
@@ -72,6 +73,8 @@ Policy parse_policy(std::string_view text, const std::string& where);        // 
 Direction parse_direction(std::string_view text, const std::string& where);
 Bound parse_bound(std::string_view text, const std::string& where);
 DType dtype_of(Policy policy);                                               // of the policy's inputs (amp: f32)
+DType computed_dtype(Policy policy);                                         // of what it computes products in (amp: the half type)
+bool is_amp(Policy policy);
 
 struct TensorArgument {
   Shape shape;
@@ -116,6 +119,7 @@ struct Row {
   std::vector<std::string> no_twins;
   std::vector<std::string> as_it_is;                                         // arguments that the reference does not widen
   std::vector<std::string> host;                                             // arguments that stay on the CPU
+  bool cudnn = true;
   Allowance allow, allow_backward;
   bool signed_zero = false, gather_indices = false, repeat_bitwise = true, smoke = false;
   std::string why;

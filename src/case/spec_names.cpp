@@ -68,6 +68,13 @@ DType dtype_of(Policy policy) {
   return DType::f32;
 }
 
+DType computed_dtype(Policy policy) {
+  if (!is_amp(policy)) return dtype_of(policy);
+  return policy == Policy::amp_fp16 ? DType::f16 : DType::bf16;
+}
+
+bool is_amp(Policy policy) { return policy == Policy::amp_fp16 || policy == Policy::amp_bf16; }
+
 std::optional<double> Terms::of(const std::string& output) const {
   const auto found = by_output.find(output);
   return found == by_output.end() ? for_all : found->second;

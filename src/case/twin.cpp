@@ -120,6 +120,10 @@ bool is_road(const std::string& word) { return word == "inplace" || word == "out
 
 }  // namespace
 
+bool has_road(Policy policy, TwinKind kind) {
+  return !is_amp(policy) || (kind != TwinKind::inplace && kind != TwinKind::inplace_strided && kind != TwinKind::out);
+}
+
 Forms read_forms(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / kFormsFile;
   Forms forms;

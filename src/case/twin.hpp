@@ -32,6 +32,9 @@ enum class TwinKind : std::uint8_t {
   grad_mode, grads, not_grads, upstream_strided, upstream_expanded, batch, pair
 };
 
+// Autocast leaves in-place and out= forms alone: under it they are another computation.
+bool has_road(Policy policy, TwinKind kind);
+
 struct Twin {
   TwinKind kind = TwinKind::canonical;
   std::string argument;                                  // "weight", "tensors.1"; empty where the kind names none

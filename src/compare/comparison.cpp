@@ -32,7 +32,7 @@ Task task_of(DType dtype, std::span<const std::byte> candidate, std::span<const 
   task.reference = reference;
   task.units = units;
   task.chosen = chosen;
-  const FloatFormat& format = float_format(dtype);
+  const FloatFormat& format = float_format(units.rounded.value_or(dtype));
   const double smallest_normal = std::ldexp(1.0, format.emin);
   task.range = std::min(std::ldexp(1.0, format.emax + 1), std::numeric_limits<double>::max());
   task.half_ulp = units.roundings * std::ldexp(1.0, -format.precision);

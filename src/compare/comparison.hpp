@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "case/spec.hpp"
@@ -46,6 +47,7 @@ struct Units {
   double square_weight = 1;
   std::span<const double> allowance;                                         // absolute; empty: 0
   bool signed_zero = false;
+  std::optional<DType> rounded;                                              // the narrower dtype that the candidate was rounded to before it was stored: O is of that
   int roundings = 1;                                                         // 2 where both sides were rounded: O counts twice, but for the allowance
 };
 

@@ -3,7 +3,9 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "device/autocast.hpp"
 #include "device/torch_types.hpp"
+#include "device/without_cudnn.hpp"
 #include "device/warnings.hpp"
 #include "error.hpp"
 
@@ -88,6 +90,14 @@ Executor::Call Executor::place(const Prepared& c, const std::vector<at::Tensor>&
   return call;
 }
 
+std::vector<at::Tensor> Executor::called(const Prepared& c, const std::vector<at::Tensor>& operands, const std::vector<at::Tensor>& outs) const {
+  const c10::Device device = torch_device(device_);
+  const Autocast region(device.type(), widen_ ? Policy::fp32 : c.source.policy);
+  std::optional<WithoutCudnn> without;
+  if (!c.source.row->cudnn) without.emplace();
+  return c.op->call(operands, widen_, device, outs);
+}
+
 void Executor::forward(const Prepared& c, const std::vector<at::Tensor>& inputs, const Road& road, Observation& into) const {
   const c10::AutoGradMode grad_mode(road.record_gradients);
   Call call = place(c, inputs, road);
@@ -97,7 +107,7 @@ void Executor::forward(const Prepared& c, const std::vector<at::Tensor>& inputs,
     outs.push_back(lay_out(at::zeros_like(out), out.dim() == 0 ? Layout::offset : Layout::slice, torch_device(device_)));
     targets.push_back(outs.back().view);
   }
-  std::vector<at::Tensor> results = c.op->call(call.operands, widen_, torch_device(device_), targets);
+  std::vector<at::Tensor> results = called(c, call.operands, targets);
   if (c.source.row->gather_indices) gather_indices(c, call.operands.at(0), results);
   synchronize(device_);
   for (std::size_t i = 0; i < results.size(); ++i)
@@ -115,7 +125,7 @@ void Executor::backward(const Prepared& c, const std::vector<at::Tensor>& inputs
                         Observation& into) const {
   const c10::AutoGradMode grad_mode(true);
   const Call call = place(c, inputs, road);
-  const std::vector<at::Tensor> results = c.op->call(call.operands, widen_, torch_device(device_));
+  const std::vector<at::Tensor> results = called(c, call.operands);
   std::vector<at::Tensor> roots, gradients;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!differentiable(results[i])) continue;

@@ -54,6 +54,7 @@ class Executor {
  private:
   struct Call;                                          // the operands on the device
   Call place(const Prepared& c, const std::vector<at::Tensor>& inputs, const Road& road) const;
+  std::vector<at::Tensor> called(const Prepared& c, const std::vector<at::Tensor>& operands, const std::vector<at::Tensor>& outs = {}) const;
   void forward(const Prepared& c, const std::vector<at::Tensor>& inputs, const Road& road, Observation& into) const;
   void backward(const Prepared& c, const std::vector<at::Tensor>& inputs, const Upstream& upstream, const Road& road, Observation& into) const;
 

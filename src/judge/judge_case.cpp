@@ -56,8 +56,10 @@ bool has_empty_input(const Case& c) {
 // The bounds of programs have units of their own in each policy: one limit, no second tier.
 bool has_tiers(Bound bound) { return bound != Bound::exact && bound <= Bound::statistical; }
 
-// fp32 shows no half format, and a half policy shows its own.
+// fp32 shows no half format, and a half policy shows its own. An operator under autocast gives the half type (a gradient is cast back).
 bool policy_observed(const CaseRecord& record, const Case& c) {
+  if (c.level() == SuiteLevel::op && is_amp(c.policy) && c.direction == Direction::forward)
+    return std::all_of(record.outputs.begin(), record.outputs.end(), [&](const OutputRecord& o) { return o.dtype == name(computed_dtype(c.policy)); });
   if (c.level() != SuiteLevel::model) return true;
   const auto shows = [&](const char* dtype) { return record.observed.count(dtype) > 0; };
   switch (c.policy) {
@@ -195,7 +197,7 @@ Judgement judge_case(const CaseRecord& record, const Case& c, const ToleranceRow
   const auto is_strict = [](const Judged& o) { return o.required <= o.strict_limit; };
   j.asked = std::any_of(outputs.begin(), outputs.end(), is_loose) ? Tier::loose : Tier::strict;
   j.reached = std::all_of(outputs.begin(), outputs.end(), is_strict) ? Tier::strict : Tier::loose;
-  j.blunt = row.blunt || j.asked == Tier::loose;
+  j.blunt = row.blunt || j.reached == Tier::loose;
   j.repeat = j.repeats ? judge_repeat(outputs, c.row->repeat_bitwise) : State::skip;
 
   const Judged& shown = outcome.by ? *outcome.by : outputs.front();

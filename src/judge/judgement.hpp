@@ -9,7 +9,7 @@
 //   the inputs differ from the golden's                                 error  golden_input_differs
 //   nothing was compared                                                error  no_output
 //   an input on which the output does not depend                        untrusted  inert_input
-//   a half policy, and no operator of the program gave that dtype        untrusted  policy_not_observed
+//   a half policy, and no operator of the program gave that dtype        untrusted  policy_not_observed  (amp: the operator itself)
 //   a training run without a golden                                     untrusted  golden_missing
 //   all zeros would pass in every output                                untrusted  zeros_would_pass
 //   the stored fp64 sample is over 0.01 unit from the local reference    untrusted  reference_disagrees
@@ -61,7 +61,7 @@ struct Judgement {
   double ratio = kAbsent;                           // candidate's RMS error over the golden's, worst output
   std::string output;                               // the worst output's name
   Tier asked = Tier::strict, reached = Tier::strict;
-  bool blunt = false;                               // judged by a blunt row, or at the loose tier: no evidence for training
+  bool blunt = false;                               // judged by a blunt row, or only the loose tier reached: no evidence for training
   bool tf32_class = false;                          // fails as an fp32 result, and its error is that of the golden's tf32 pass
   std::optional<TrainingVerdict> training;          // of bound ensemble, where it was compared
   bool repeats = true;                              // the case looks for determinism: canonical ones and the twin `repeat`

@@ -1,8 +1,8 @@
 // A language model of two LSTM layers, batch first. In training the dropout between them is a mask among the inputs, so that devices
 // agree on what is dropped, and each layer is a call of its own; in evaluation it is one call of two layers with dropout off.
 #include <ATen/ATen.h>
-#include <ATen/Context.h>
 
+#include "device/without_cudnn.hpp"
 #include "models/model.hpp"
 #include "models/models.hpp"
 
@@ -29,19 +29,6 @@ std::vector<ProgramInput> inputs(ObjectReader& settings) {
 std::vector<at::Tensor> layer(const Tensors& t, const std::string& name) {
   return {t.at(name + ".input.weight"), t.at(name + ".hidden.weight"), t.at(name + ".input.bias"), t.at(name + ".hidden.bias")};
 }
-
-// cuDNN's recurrent kernels are 14 to 29 times one rounding away from fp64 in fp32, with TF32 off: an H200's golden made by them could
-// prove no device. ATen's own cell serves CUDA here.
-class WithoutCudnn {
- public:
-  WithoutCudnn() : before_(at::globalContext().userEnabledCuDNN()) { at::globalContext().setUserEnabledCuDNN(false); }
-  WithoutCudnn(const WithoutCudnn&) = delete;
-  WithoutCudnn& operator=(const WithoutCudnn&) = delete;
-  ~WithoutCudnn() { at::globalContext().setUserEnabledCuDNN(before_); }
-
- private:
-  bool before_;
-};
 
 at::Tensor run_layers(const at::Tensor& x, const at::Tensor& hidden, const at::Tensor& cell, const std::vector<at::Tensor>& weights, std::int64_t layers, bool train) {
   const WithoutCudnn without;

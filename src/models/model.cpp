@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "error.hpp"
-#include "models/autocast.hpp"
+#include "device/autocast.hpp"
 
 namespace driftgate::models {
 namespace {

@@ -15,7 +15,7 @@ namespace {
 constexpr int kTf32Bits = 11, kBf16Bits = 8, kFp8Bits = 4;
 
 DType stored_dtype(const ReferenceOutput& reference, Policy policy) {
-  if (reference.value.dtype == DType::f64) return dtype_of(policy);
+  if (reference.value.dtype == DType::f64) return computed_dtype(policy);
   if (reference.value.dtype == DType::c128) return DType::c64;
   return reference.value.dtype;
 }

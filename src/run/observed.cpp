@@ -3,7 +3,7 @@
 #include <ATen/record_function.h>
 
 #include "device/torch_types.hpp"
-#include "models/autocast.hpp"
+#include "device/autocast.hpp"
 
 namespace driftgate {
 namespace {

@@ -9,14 +9,15 @@ namespace driftgate {
 
 Prepared prepare(const Case& c) {
   Prepared prepared{c, c.input_key(), std::make_shared<BoundOperator>(c), {}, {}, false};
-  const DType policy = dtype_of(c.policy);
+  const DType policy = dtype_of(c.policy), computed = computed_dtype(c.policy);
   std::string digests;
   for (const TensorSlot& slot : prepared.op->slots()) {
     PreparedInput input;
     input.name = slot.name;
     input.fill = slot.spec->fill;
     const DType dtype = slot.spec->dtype.value_or(policy);
-    input.buffer = fill_tensor(slot.spec->fill, dtype, slot.spec->shape, prepared.key + "/" + slot.name);
+    input.buffer = fill_tensor(slot.spec->fill, slot.spec->dtype.value_or(computed), slot.spec->shape, prepared.key + "/" + slot.name);
+    if (input.buffer.dtype != dtype) input.buffer = from_doubles(dtype, input.buffer.shape, to_doubles(input.buffer));   // autocast loses nothing
     input.floating = is_float(dtype) || is_complex(dtype);
     const auto named = [&](const std::vector<std::string>& names) {
       return std::find(names.begin(), names.end(), slot.name.substr(0, slot.name.find('.'))) != names.end();

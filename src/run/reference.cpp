@@ -53,7 +53,7 @@ bool same_outputs(const Observation& a, const std::vector<ReferenceOutput>& b) {
 }  // namespace
 
 Units ReferenceOutput::units() const {
-  return Units{sensitivity, squares, terms, terms_scalar, square_weight, allowance, signed_zero};
+  return Units{sensitivity, squares, terms, terms_scalar, square_weight, allowance, signed_zero, rounded};
 }
 
 ReferenceMaker::ReferenceMaker(const Prepared& prepared)
@@ -65,7 +65,7 @@ at::Tensor ReferenceMaker::plain_upstream(std::size_t index, const at::Tensor& o
   if (upstream_.size() <= index) upstream_.resize(index + 1);
   at::Tensor& made = upstream_[index];
   if (!made.defined() || made.sizes() != output.sizes()) {
-    DType dtype = dtype_of(prepared_.source.policy);
+    DType dtype = computed_dtype(prepared_.source.policy);
     if (output.is_complex()) dtype = DType::c64;
     made = to_double_tensor(fill_tensor(Fill{}, dtype, Shape(output.sizes().begin(), output.sizes().end()),
                                         prepared_.key + "/upstream." + std::to_string(index)));
@@ -110,6 +110,7 @@ Reference ReferenceMaker::make() {
     made.value = std::move(output.value);
     made.bound = made.integral() ? Bound::exact : row.bound(prepared_.source.direction);
     made.signed_zero = row.signed_zero;
+    if (is_amp(prepared_.source.policy)) made.rounded = computed_dtype(prepared_.source.policy);
     if (!made.integral()) made.values = to_doubles(made.value);
     reference.outputs.push_back(std::move(made));
   }

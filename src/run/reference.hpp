@@ -26,6 +26,7 @@ struct ReferenceOutput {
   double ensemble_floor = 0;
   double floor = 0;                                     // of bound ratio: run/program_case.hpp
   bool signed_zero = false;
+  std::optional<DType> rounded;                         // under autocast: the half type, though a gradient is stored in f32
 
   Units units() const;
   bool integral() const { return !is_float(value.dtype) && !is_complex(value.dtype); }

@@ -38,7 +38,7 @@ SampledUnits sample_units(const ReferenceOutput& reference, const std::vector<st
   sampled.allowance = pick(reference.allowance, positions, per);
   sampled.values = pick(reference.values, positions, per);
   sampled.units = Units{sampled.sensitivity, sampled.squares, sampled.terms, reference.terms_scalar, reference.square_weight,
-                        sampled.allowance, reference.signed_zero};
+                        sampled.allowance, reference.signed_zero, reference.rounded};
   return sampled;
 }
 
@@ -139,8 +139,10 @@ GoldenRecord compare_golden(const GoldenOutput& golden, const Buffer& candidate,
   for (const std::size_t p : double_positions(positions.size())) kept.push_back(positions[p]);
   const SampledUnits at_kept = sample_units(reference, kept);
   const Buffer doubles = from_doubles(DType::f64, {static_cast<std::int64_t>(golden.doubles.size())}, golden.doubles);
+  Units unrounded = at_kept.units;
+  unrounded.rounded.reset();
   if (golden.doubles.size() == at_kept.values.size())
-    record.reference_gap = required(compare(DType::f64, doubles.bytes, at_kept.values, at_kept.units, reference.bound), reference.bound);
+    record.reference_gap = required(compare(DType::f64, doubles.bytes, at_kept.values, unrounded, reference.bound), reference.bound);
   else
     record.reference_gap = std::numeric_limits<double>::infinity();
   return record;

@@ -7,7 +7,7 @@
 #include <array>
 #include <limits>
 
-#include "models/autocast.hpp"
+#include "device/autocast.hpp"
 
 namespace driftgate {
 namespace {

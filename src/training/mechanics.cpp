@@ -5,7 +5,7 @@
 #include <c10/util/Exception.h>
 
 #include "error.hpp"
-#include "models/autocast.hpp"
+#include "device/autocast.hpp"
 
 namespace driftgate {
 namespace {

@@ -230,5 +230,21 @@ TEST(Comparison, TheCandidateThatIsTheRoundedReferenceNeedsNothingAndAnotherDoes
   }
 }
 
+TEST(Compare, ValuesThatWereRoundedBeforeTheyWereStored) {
+  const std::vector<double> truth = {1.0 + 0x1p-12, -3.0003, 1e-3};
+  std::vector<double> halves;
+  for (const double value : truth) halves.push_back(round_to(DType::f16, value));
+  const Buffer stored = from_doubles(DType::f32, {3}, halves);
+  const std::vector<double> sensitivity(3, 0x1p-24);
+  Units units;
+  units.sensitivity = sensitivity;
+  EXPECT_GT(compare(DType::f32, stored.bytes, truth, units, Bound::pointwise).required[at(Bound::pointwise)], 100);
+  units.rounded = DType::f16;
+  EXPECT_EQ(compare(DType::f32, stored.bytes, truth, units, Bound::pointwise).required[at(Bound::pointwise)], 0);
+  halves[1] += 0x1p-8;
+  EXPECT_GT(compare(DType::f32, from_doubles(DType::f32, {3}, halves).bytes, truth, units, Bound::pointwise).required[at(Bound::pointwise)], 100)
+      << "more than the one rounding";
+}
+
 }  // namespace
 }  // namespace driftgate

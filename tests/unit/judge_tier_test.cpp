@@ -11,6 +11,7 @@ constexpr double kFp16 = 0x1p13, kBf16 = 0x1p16;
 Judgement judge_policy(const std::string& policy, double required, double golden_required, ToleranceRow row = row_of("softmax", 4)) {
   OutputRecord output = output_of(Bound::general, required);
   output.golden->required = golden_required;
+  output.dtype = name(computed_dtype(parse_policy(policy, "here")));
   return judge_one(record_of(id_of("softmax", policy), {output}), row);
 }
 
@@ -39,12 +40,23 @@ TEST(JudgeTier, GoldenThatIsLooseLowersARow) {
     EXPECT_EQ(pass.reached, Tier::loose);
     EXPECT_EQ(pass.limit, 16 * scale) << "in strict units";
     EXPECT_TRUE(pass.blunt) << "the loose tier is no evidence for training";
-    EXPECT_EQ(judge_policy(policy, 3, 5).reached, Tier::strict) << "better than the golden";
+    const Judgement better = judge_policy(policy, 3, 5);
+    EXPECT_EQ(better.reached, Tier::strict) << "better than the golden";
+    EXPECT_FALSE(better.blunt) << "asked for less, and sharp all the same";
     EXPECT_EQ(verdict(judge_policy(policy, 17 * scale, 5)), "fail over_limit");
     const Judgement beyond = judge_policy(policy, 3, 17 * scale);
     EXPECT_EQ(verdict(beyond), "untrusted golden_over_limit");
     EXPECT_EQ(beyond.asked, Tier::strict) << "a golden beyond both tiers lowers nothing";
   }
+}
+
+TEST(JudgeTier, AnOperatorUnderAutocastGivesTheHalfType) {
+  OutputRecord output = output_of(Bound::general, 1);
+  output.dtype = "f16";
+  EXPECT_EQ(verdict(judge_one(record_of(id_of("softmax", "amp_fp16"), {output}), row_of("softmax", 4))), "pass");
+  EXPECT_EQ(verdict(judge_one(record_of(id_of("softmax", "amp_bf16"), {output}), row_of("softmax", 4))), "untrusted policy_not_observed");
+  output.dtype = "f32";
+  EXPECT_EQ(verdict(judge_one(record_of(id_of("softmax", "amp_fp16"), {output}), row_of("softmax", 4))), "untrusted policy_not_observed");
 }
 
 TEST(JudgeTier, StoredDoublesMustAgreeWhateverTheTier) {

@@ -1,6 +1,7 @@
 #include "command.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "error.hpp"
@@ -50,6 +51,12 @@ Filter Selection::canonical() const {
   Filter found = filter();
   found.canonical_only = true;
   return found;
+}
+
+bool is_here(Device device) {
+  const bool here = available(device);
+  if (!here) std::fprintf(stderr, "driftgate: there is no %s device on this host; nothing was run\n", std::string(name(device)).c_str());
+  return here;
 }
 
 void EvidenceArguments::add_to(CLI::App& command) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "case/case.hpp"
+#include "device/device.hpp"
 #include "judge/decision.hpp"
 
 namespace driftgate {
@@ -29,6 +30,9 @@ struct Selection {
   Filter filter() const;                                // Error for an unknown policy, tier, level or shard
   Filter canonical() const;                             // the same without twins
 };
+
+// Whether this host has the device; says on stderr when it has not.
+bool is_here(Device device);
 
 // A subcommand sets the function that runs it.
 using Run = std::function<int()>;

@@ -26,10 +26,7 @@ struct Edges {
     if (cases.empty()) throw Error("usage", "edges", "no case matches", "see `driftgate list`");
     const Device where = parse_device(device);
     addition.open(device);
-    if (!available(where)) {
-      std::fprintf(stderr, "driftgate: there is no %s device on this host\n", device.c_str());
-      return kInconclusive;
-    }
+    if (!is_here(where)) return kInconclusive;
     open_device(where, false);
     const auto path = find_golden_set(common.golden);
     std::optional<GoldenSet> golden;

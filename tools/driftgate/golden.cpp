@@ -7,6 +7,7 @@
 #include "json.hpp"
 #include "run/environment.hpp"
 #include "run/golden_export.hpp"
+#include "run/golden_join.hpp"
 #include "run/worker_process.hpp"
 #include "version.hpp"
 
@@ -95,38 +96,17 @@ struct Golden {
     return kSound;
   }
 
-  // Parts that one card made, one after the other or side by side. A case of a later part replaces that of an earlier one; one that no
-  // spec makes any more is left behind.
   int join() const {
     const Suite suite = Suite::load(common.cases);
     Filter every = Filter::canonical();
     every.tier = SuiteTier::large;
     std::set<std::string> known;
     suite.for_each(every, [&](const Case& c) { known.insert(c.id()); });
-    Json provenance, unsupported = Json::object(), joined = Json::array();
-    GoldenContent content;
-    for (const std::filesystem::path& part : parts) {
-      const GoldenSet set = GoldenSet::open(part);
-      Json own = set.manifest();
-      const Json refused = own.value("unsupported", Json::object());
-      for (const auto& [id, why] : refused.items())
-        if (known.count(id)) unsupported[id] = why;
-      joined.push_back({{"driftgate", own.value("driftgate", "")}, {"host", own.value("host", Json::object())}, {"cases", own.value("cases", 0)}});
-      for (const char* key : {"schema", "cases", "unsupported", "driftgate", "host", "joined"}) own.erase(key);
-      if (provenance.is_null()) provenance = own;
-      if (provenance != own)
-        throw Error("other_card", (part / "manifest.json").string(), "another card, driver, build or flags than " + parts.front().string(), "join what one card made");
-      for (const std::string& family : set.families())
-        for (const auto& [id, golden] : set.family(family))
-          if (known.count(id)) content[family].insert_or_assign(id, golden);
-    }
-    for (const char* key : {"driftgate", "host"}) provenance[key] = joined.back()[key];
-    provenance["joined"] = joined;
-    provenance["unsupported"] = unsupported;
+    const GoldenJoin joined = join_goldens(parts, known);
     const std::filesystem::path part = out.string() + ".part";
     remove_tree(part);
-    write_golden_set(part, provenance, content);
-    return replace(part, unsupported.size());
+    write_golden_set(part, joined.provenance, joined.content);
+    return replace(part, joined.provenance["unsupported"].size());
   }
 
   // Not for people: the second process of an export answers on file descriptor 3.

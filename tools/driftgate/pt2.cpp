@@ -23,10 +23,7 @@ struct Pt2Command {
     const Device where = parse_device(device);
     const ExportedProgram program = read_exported(file);
     addition.open(device);
-    if (!available(where)) {
-      std::fprintf(stderr, "driftgate: there is no %s device on this host; nothing was run\n", device.c_str());
-      return kInconclusive;
-    }
+    if (!is_here(where)) return kInconclusive;
     set_numeric_flags(false);
     const Divergence divergence = find_divergence(program, where, [](std::size_t done, std::size_t total) {
       if (done % 50 == 49) std::fprintf(stderr, "%zu of %zu nodes\n", done + 1, total);

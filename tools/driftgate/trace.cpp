@@ -28,10 +28,7 @@ struct TraceCommand {
     const double limit = ToleranceTable::load(common.tolerances).row_for(c).limit;
     const Device where = parse_device(device);
     addition.open(device);
-    if (!available(where)) {
-      std::fprintf(stderr, "driftgate: there is no %s device on this host\n", device.c_str());
-      return kInconclusive;
-    }
+    if (!is_here(where)) return kInconclusive;
     open_device(where, false);
     const ErrorTrace trace = trace_error(c, where);
     if (json) print_json(trace, limit);

@@ -100,6 +100,22 @@ TEST(Executor, GradientsCarryTheNamesOfTheirArguments) {
   EXPECT_EQ(to_doubles(observation.outputs[1].value), std::vector<double>(2, 3.0));
 }
 
+TEST(Executor, AmpRunsInHalfOnInputsThatHalfHolds) {
+  const Suite suite = inline_suite(row("aten::mm", R"x({"self": {"shape": [3, 5], "fill": "normal"}, "mat2": {"shape": [5, 2], "fill": "normal"}})x",
+                                       R"("family": "f", "bound": "linear", "policies": ["fp32", "amp_fp16", "amp_bf16"], "directions": ["forward", "backward"])"));
+  for (const auto& [policy, half] : {std::pair("amp_fp16", DType::f16), std::pair("amp_bf16", DType::bf16)}) {
+    const Prepared prepared = prepare(suite.find("mm/a/" + std::string(policy) + "/forward/canonical"));
+    for (const PreparedInput& input : prepared.inputs) {
+      EXPECT_EQ(input.buffer.dtype, DType::f32);
+      const std::vector<double> values = to_doubles(input.buffer);
+      EXPECT_EQ(to_doubles(from_doubles(half, input.buffer.shape, values)), values) << "autocast must not round an input";
+    }
+    EXPECT_EQ(run(suite, "mm/a/" + std::string(policy) + "/forward/canonical").outputs.at(0).value.dtype, half);
+    EXPECT_EQ(run(suite, "mm/a/" + std::string(policy) + "/backward/canonical").outputs.at(0).value.dtype, DType::f32) << "of an fp32 leaf";
+  }
+  EXPECT_EQ(run(suite, "mm/a/fp32/forward/canonical").outputs.at(0).value.dtype, DType::f32) << "autocast ends with the call";
+}
+
 TEST(Executor, IndicesAreJudgedByWhatTheyName) {
   const Suite suite = inline_suite(row("aten::sort", R"({"self": {"shape": [6], "fill": "values", "values": [3, 1, 2, 1, 3, 0]}, "dim": 0})",
                                        R"("family": "f", "bound": "exact", "indices": "gather", "policies": ["fp32"], "directions": ["forward"])"));

@@ -9,7 +9,7 @@ namespace driftgate {
 class Autocast {
  public:
   Autocast(c10::DeviceType device, Policy policy)
-      : active_(policy == Policy::amp_fp16 || policy == Policy::amp_bf16),
+      : active_(is_amp(policy)),
         device_(device),
         before_(at::autocast::is_autocast_enabled(device)),
         dtype_(at::autocast::get_autocast_dtype(device)) {
