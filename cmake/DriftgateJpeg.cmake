@@ -1,4 +1,4 @@
-# libjpeg-turbo, as the target driftgate::jpeg. Its headers come through driftgate_header(); a build for another system, whose
+# libjpeg-turbo, as the target driftgate::jpeg. Its headers come through driftgate_header(); a Mac build made elsewhere, whose
 # library is not here, links against the list of its symbols (cmake/libjpeg.tbd).
 foreach(header IN ITEMS jpeglib.h jmorecfg.h jconfig.h)
   driftgate_header(${header} libjpeg-dev jpeg-turbo)
@@ -9,7 +9,7 @@ if(NOT turbo)
 endif()
 
 add_library(driftgate::jpeg INTERFACE IMPORTED)
-if(CMAKE_CROSSCOMPILING)
+if(CMAKE_CROSSCOMPILING AND APPLE)
   target_link_libraries(driftgate::jpeg INTERFACE "${PROJECT_SOURCE_DIR}/cmake/libjpeg.tbd")
 else()
   find_library(jpeg NAMES jpeg HINTS "${DRIFTGATE_DEPS}/lib" /opt/homebrew/opt/jpeg-turbo/lib /usr/local/opt/jpeg-turbo/lib NO_CACHE)

@@ -11,10 +11,11 @@ torch_version=2.13.0
 say() { printf '== %s\n' "$*" >&2; }
 die() { printf '%s\n' "$*" >&2; exit 2; }
 
+debian_packages=(cmake g++ git libcli11-dev libfmt-dev libgtest-dev libjpeg-dev libvalijson-dev libxxhash-dev ninja-build nlohmann-json3-dev python3-venv)
+
 install_debian_packages() {
-  local packages=(cmake g++ git libcli11-dev libfmt-dev libgtest-dev libjpeg-dev libvalijson-dev libxxhash-dev ninja-build nlohmann-json3-dev python3-venv)
   local missing=() package as_root=
-  for package in "${packages[@]}"; do
+  for package in "$@"; do
     dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
@@ -60,7 +61,7 @@ install_weights() {
 
 case $(uname -s) in
   Darwin) install_homebrew_packages ;;
-  *) if command -v apt-get >/dev/null; then install_debian_packages; else say "no apt-get here: the build says what it misses"; fi ;;
+  *) if command -v apt-get >/dev/null; then install_debian_packages "${debian_packages[@]}"; else say "no apt-get here: the build says what it misses"; fi ;;
 esac
 install_torch
 cd "$root"

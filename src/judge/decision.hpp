@@ -29,6 +29,7 @@ struct LegRule {
   double least_executed = 0, least_passed = 0;       // shares of the planned cases
   double least_families = 0;                         // coverage: share of the suite's families that passed at least one case.
                                                      // Its counts are of the suite, not of the plan: a filtered run covers little
+  std::optional<Policy> under_amp;                   // the policy whose cases fill the leg of amp_fp16 and amp_bf16
 };
 
 struct LevelRule {

@@ -26,6 +26,7 @@ LegRule read_leg(const Json& value, const std::string& where) {
   leg.least_executed = share(object, "least_executed");
   leg.least_passed = share(object, "least_passed");
   leg.least_families = share(object, "least_families");
+  if (object.has("under_amp")) leg.under_amp = parse_policy(object.string("under_amp"), object.where("under_amp"));
   object.finish();
   return leg;
 }

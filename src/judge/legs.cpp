@@ -173,7 +173,12 @@ const Json* gate_checks(const RunInfo& run) {
 }
 
 std::map<std::string, Leg> legs_of(Policy policy, const JudgedRun& run, const Suite& suite, const DecisionRules& rules) {
-  std::map<Part, LegTally> levels;
+  const auto tally_of = [&](const Part& part, Policy source) {
+    LegTally tally;
+    for (const Judgement& judgement : run.judgements)
+      if (judgement.policy == source && Part{judgement.level, judgement.direction} == part) tally.add(judgement);
+    return tally;
+  };
   LegTally determinism, coverage;
   std::set<std::string> families, passed;
   std::int64_t standard = 0;
@@ -186,7 +191,6 @@ std::map<std::string, Leg> legs_of(Policy policy, const JudgedRun& run, const Su
   });
   for (const Judgement& judgement : run.judgements) {
     if (judgement.policy != policy) continue;
-    levels[{judgement.level, judgement.direction}].add(judgement);
     if (judgement.level <= SuiteLevel::model && judgement.repeats) determinism.add_repeat(judgement);
     if (judgement.level != SuiteLevel::op) continue;
     if (judgement.tier <= SuiteTier::standard) coverage.add(judgement);
@@ -200,7 +204,7 @@ std::map<std::string, Leg> legs_of(Policy policy, const JudgedRun& run, const Su
     if (rule.name == "gate")
       leg = gate_leg(run.run);
     else if (const auto part = kParts.find(rule.name); part != kParts.end())
-      leg = judged_leg(rule, levels[part->second]);
+      leg = judged_leg(rule, tally_of(part->second, is_amp(policy) ? rule.under_amp.value_or(policy) : policy));
     else if (rule.name == "determinism")
       leg = judged_leg(rule, determinism);
     else if (rule.name == "coverage")

@@ -158,7 +158,8 @@ std::vector<Verdict> make_index(const DetectOptions& options, const std::vector<
   return index;
 }
 
-// Cheap cases first, but in turn from every op, direction and twin, and within those from every argument set.
+// Cheap cases first, but in turn from every op, direction and twin, and within those from every argument set. Canonical cases and twins
+// take turns too: a twin is judged by the device itself, so what the device computes too coarsely shows in canonical cases alone.
 std::vector<std::size_t> in_order(std::vector<std::size_t> cases, const DetectOptions& options, const std::vector<Verdict>& index) {
   std::sort(cases.begin(), cases.end(), [&](std::size_t a, std::size_t b) { return index[a].micros < index[b].micros; });
   std::map<std::string, std::size_t> of_set, of_group;
@@ -168,15 +169,20 @@ std::vector<std::size_t> in_order(std::vector<std::size_t> cases, const DetectOp
     const CaseId id = parse_case_id(options.plan[c]);
     const std::string group = id.op + "/" + std::string(name(id.direction)) + "/" + id.twin;
     const std::size_t in_set = turn(of_set, group + "/" + id.arguments);
-    // A twin is judged by the device itself: what the device computes too coarsely shows in canonical cases alone, so four of those a turn.
-    const std::size_t pace = id.twin == "canonical" ? 4 : 1;
-    ranked.emplace_back(in_set / pace, turn(of_group, group + "#" + std::to_string(in_set)) / pace, c);
+    ranked.emplace_back(turn(of_group, group + "#" + std::to_string(in_set)), in_set, c);
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
-    return std::make_pair(std::get<1>(a), std::get<0>(a)) < std::make_pair(std::get<1>(b), std::get<0>(b));
+    return std::make_pair(std::get<0>(a), std::get<1>(a)) < std::make_pair(std::get<0>(b), std::get<1>(b));
   });
-  std::vector<std::size_t> order;
-  for (const auto& entry : ranked) order.push_back(std::get<2>(entry));
+  std::vector<std::size_t> canonical, twins, order;
+  for (const auto& entry : ranked) {
+    const std::size_t c = std::get<2>(entry);
+    (parse_case_id(options.plan[c]).twin == "canonical" ? canonical : twins).push_back(c);
+  }
+  for (std::size_t i = 0; i < std::max(canonical.size(), twins.size()); ++i) {
+    if (i < canonical.size()) order.push_back(canonical[i]);
+    if (i < twins.size()) order.push_back(twins[i]);
+  }
   return order;
 }
 

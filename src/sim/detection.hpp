@@ -37,7 +37,7 @@ struct DetectOptions {
 };
 
 inline constexpr std::size_t kEnough = 5;               // cases that catch a fault before it is left
-inline constexpr std::size_t kMostCases = 120;         // tried on one fault
+inline constexpr std::size_t kMostCases = 1500;        // tried on one fault
 
 // Progress goes to stderr. Error `worker_failed`.
 Detection detect(const DetectOptions& options, const std::vector<Fault>& faults);

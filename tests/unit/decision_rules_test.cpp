@@ -50,6 +50,7 @@ TEST(DecisionRules, RefusesWhatIsWrong) {
                                                {"/legs/1/least_families", "1.5", "bad_share", true},
                                                {"/legs/1/least_families", R"("nan")", "bad_share", true},
                                                {"/legs/1/least_passed", "-0.1", "bad_share", true},
+                                               {"/legs/1/under_amp", R"("fp64")", "bad_policy", true},
                                                {"/legs/1/leg", R"("gate")", "duplicate_leg", false},
                                                {"/legs/0/why", "1", "wrong_type", true},
                                                {"/levels/0/level", R"("unusable")", "bad_level", true},

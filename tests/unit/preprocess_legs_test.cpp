@@ -46,6 +46,20 @@ TEST(PreprocessLegs, AllGreenEarnsPreprocessing) {
   EXPECT_EQ(decision.legs.at("operators.forward").counts.planned, 1) << "preprocessing is no operator";
 }
 
+TEST(PreprocessLegs, AmpPreparesItsDataInFp32) {
+  const auto under = [](const char* policy, State state) {
+    JudgedRun run = green_run(suite());
+    for (Judgement& judgement : run.judgements)
+      if (judgement.family == "picture_resize") judgement.state = state;
+    recount(run);
+    const std::vector<Decision> all = decide(run, suite(), DecisionRules::load(std::filesystem::path(DRIFTGATE_SOURCE_DIR) / "tolerances/decision.json"));
+    return all.at(static_cast<std::size_t>(parse_policy(policy, "here"))).legs.at("preprocessing").state;
+  };
+  EXPECT_EQ(under("amp_bf16", State::pass), "pass");
+  EXPECT_EQ(under("amp_bf16", State::fail), "fail");
+  EXPECT_EQ(under("bf16", State::pass), "missing") << "a policy of its own";
+}
+
 TEST(PreprocessLegs, AFaultInModelsAloneLeavesPreprocessing) {
   const Decision decision = decision_after({"models"}, State::fail);
   EXPECT_EQ(decision.level, Level::preprocessing);
