@@ -159,6 +159,7 @@ std::vector<Decision> decide(const JudgedRun& run, const Suite& suite, const Dec
   for (int i = 0; i < kPolicies; ++i) {
     const auto policy = static_cast<Policy>(i);
     Decision decision = conclude(policy, legs_of(policy, run, suite, rules), rules);
+    if (std::string sentence = cpu_exceptions(decision, run, suite, rules); !sentence.empty()) decision.raise.push_back(std::move(sentence));
     find_weakest(decision, run);
     describe_training(decision, run);
     const bool planned =

@@ -80,6 +80,10 @@ std::vector<Decision> decide(const JudgedRun& run, const Suite& suite, const Dec
 // The decision that legs carry, whatever filled them; a leg that is not there is missing.
 Decision conclude(Policy policy, std::map<std::string, Leg> legs, const DecisionRules& rules);
 
+// "or run gelu on the CPU: all else earns inference", where the cases of a few operators alone stand between the policy and a higher level;
+// else empty. Models and training runs count as they ran: one that failed with the operator on the device still fails.
+std::string cpu_exceptions(const Decision& decision, const JudgedRun& run, const Suite& suite, const DecisionRules& rules);
+
 // Caps a decision where the training runs do not meet the demand, or there is none that could. Error `unknown_demand`.
 void apply_demand(const std::string& demand, const JudgedRun& run, const DecisionRules& rules, std::vector<Decision>& decisions);
 

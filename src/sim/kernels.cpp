@@ -151,6 +151,14 @@ void compute_plainly(const c10::OperatorHandle& op, Stack& stack) {
   op.callBoxed(stack);
 }
 
+// Strides and all: a derivative may ask which layout its forward call saw (linalg_det does).
+at::Tensor same_layout_copy(const at::Tensor& tensor) {
+  at::Tensor once = tensor;
+  for (std::int64_t d = 0; d < tensor.dim(); ++d)
+    if (tensor.stride(d) == 0 && tensor.size(d) > 1) once = once.narrow(d, 0, 1);
+  return at::empty_strided(once.sizes(), once.strides(), once.options()).copy_(once).as_strided(tensor.sizes(), tensor.strides());
+}
+
 void compute_with_profile(const c10::OperatorHandle& op, Stack& stack) {
   const Profile& profile = state().profile;
   const bool hooked = (profile.on_input || profile.on_output) && computes(op);
@@ -163,7 +171,7 @@ void compute_with_profile(const c10::OperatorHandle& op, Stack& stack) {
     if (!written(formals[i]) && !statistics) {
       stack[i] = map_tensors(stack[i], [](const at::Tensor& t) {
         if (!t.is_floating_point() && !t.is_complex()) return t;
-        at::Tensor copy = t.clone();
+        at::Tensor copy = same_layout_copy(t);
         keep_wrapped(t, copy);
         return copy;
       });

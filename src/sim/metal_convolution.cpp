@@ -125,6 +125,9 @@ Kernel forward_kernel(const MatmulOptions& options) {
     if (extra.size() == 1) extra.resize(dims, extra[0]);
     for (std::size_t d = 0; d < dims; ++d) {
       const std::int64_t reach = g.dilation[d] * (w.size(static_cast<std::int64_t>(d) + 2) - 1) + 1;
+      TORCH_CHECK(g.stride[d] > 0 && g.dilation[d] > 0 && g.padding[d] >= 0, "stride and dilation must be positive, padding not negative");
+      TORCH_CHECK(transposed ? extra[d] < std::max(g.stride[d], g.dilation[d]) : reach <= outputs[d] + 2 * g.padding[d],
+                  "the kernel is larger than the padded input, or the output padding than the step");
       outputs[d] = transposed ? (outputs[d] - 1) * g.stride[d] - 2 * g.padding[d] + reach + extra[d] : (outputs[d] + 2 * g.padding[d] - reach) / g.stride[d] + 1;
     }
     const Convolver convolver(options);

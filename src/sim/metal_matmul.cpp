@@ -32,7 +32,7 @@ void add_vector_products(Kernels& into, bool tf32) {
   into["aten::dot"] = into["aten::vdot"] = [=](const c10::OperatorHandle& op, torch::jit::Stack& stack) {
     KernelCall call(op, stack);
     const at::Tensor a = call.tensor("self"), b = call.given("other") ? call.tensor("other") : call.tensor("tensor");
-    if (!is_small_float(a) || a.scalar_type() != b.scalar_type()) return call.on_cpu();
+    if (!is_small_float(a) || a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) return call.on_cpu();
     call.finish({stored(product(a.unsqueeze(0), b.unsqueeze(1), tf32).reshape({}), a.scalar_type())});
   };
   into["aten::addmv"] = into["aten::addmv_"] = [=](const c10::OperatorHandle& op, torch::jit::Stack& stack) {
@@ -58,7 +58,7 @@ void add_linear(Kernels& into, bool tf32) {
   into["aten::linear"] = [=](const c10::OperatorHandle& op, torch::jit::Stack& stack) {
     KernelCall call(op, stack);
     const at::Tensor input = call.tensor("input"), weight = call.tensor("weight"), bias = call.tensor("bias");
-    if (!is_small_float(input) || input.scalar_type() != weight.scalar_type() || weight.dim() != 2 || input.numel() == 0) return call.on_cpu();
+    if (!is_small_float(input) || input.scalar_type() != weight.scalar_type() || weight.dim() != 2 || input.numel() == 0 || input.size(-1) != weight.size(1)) return call.on_cpu();
     at::Tensor result = product(flattened(input), weight.t(), tf32);
     if (bias.defined()) result.add_(as_float(bias));
     std::vector<std::int64_t> shape = input.sizes().vec();

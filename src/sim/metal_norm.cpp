@@ -34,12 +34,15 @@ at::ScalarType statistics_type(const at::Tensor& input, const at::Tensor& weight
 void layer_norm(const c10::OperatorHandle& op, torch::jit::Stack& stack, bool onepass) {
   KernelCall call(op, stack);
   const at::Tensor input = call.tensor("input"), weight = as_float(call.tensor("weight")), bias = as_float(call.tensor("bias"));
-  if (!is_small_float(input) || input.numel() == 0) return call.on_cpu();
+  const std::vector<std::int64_t> normalized = call.integers("normalized_shape");
+  const auto fits = [&](const at::Tensor& affine) { return !affine.defined() || affine.sizes() == normalized; };
+  const bool suffix = static_cast<std::size_t>(input.dim()) >= normalized.size() && input.sizes().slice(static_cast<std::size_t>(input.dim()) - normalized.size()) == normalized;
+  if (!is_small_float(input) || input.numel() == 0 || !suffix || !fits(weight) || !fits(bias)) return call.on_cpu();
   std::int64_t length = 1;
-  for (const std::int64_t size : call.integers("normalized_shape")) length *= size;
+  for (const std::int64_t size : normalized) length *= size;
   at::Tensor rows = as_float(input);
   std::vector<std::int64_t> shape = input.sizes().vec();
-  std::fill(shape.end() - static_cast<std::ptrdiff_t>(call.integers("normalized_shape").size()), shape.end(), 1);
+  std::fill(shape.end() - static_cast<std::ptrdiff_t>(normalized.size()), shape.end(), 1);
   const at::Tensor means = at::empty(shape, at::kFloat), reciprocals = at::empty(shape, at::kFloat);
   std::vector<float> scratch(static_cast<std::size_t>(length));
   float* x = rows.data_ptr<float>();

@@ -57,7 +57,7 @@ void add_binary(Kernels& into, const std::string& name, const char* first, const
   into["aten::" + name + "_"] = kernel;
 }
 
-// PyTorch's Metal kernel takes products and roots for these exponents.
+// PyTorch's Metal kernel takes products and roots for these exponents, where they are numbers.
 bool special_exponent(float y) { return y == 2 || y == 3 || y == 0.5f || y == -0.5f || y == -1 || y == -2; }
 
 float raised(const MetalMath& m, float x, float y) {
@@ -66,6 +66,18 @@ float raised(const MetalMath& m, float x, float y) {
   if (y == -0.5f) return 1 / std::sqrt(x);
   if (y == -1) return 1 / x;
   return y == 3 ? x * x * x : y == 2 ? x * x : 1 / (x * x);
+}
+
+void add_pow(const MetalMath& m, Kernels& into) {
+  Kernels by_number;
+  add_binary(by_number, "pow", "self", "exponent", [m](float x, float y) { return raised(m, x, y); });
+  add_binary(into, "pow", "self", "exponent", [m](float x, float y) { return m.pow(x, y); });
+  const Kernel kernel = [number = by_number.at("aten::pow"), tensor = into.at("aten::pow")](const c10::OperatorHandle& op, torch::jit::Stack& stack) {
+    const auto& [name, overload] = op.operator_name();
+    const bool is_number = overload.starts_with("Tensor_Scalar") || (name == "aten::pow_" && overload == "Scalar");
+    (is_number ? number : tensor)(op, stack);
+  };
+  into["aten::pow"] = into["aten::pow_"] = kernel;
 }
 
 float remainder(float x, float y) {
@@ -155,7 +167,7 @@ void add_pointwise_kernels(const MetalMath& m, Kernels& into) {
   add_unary(into, "acosh", [m](float x) { return m.graph_acosh(x); });
   add_unary(into, "atanh", [m](float x) { return m.graph_atanh(x); });
   add_binary(into, "atan2", "self", "other", [m](float y, float x) { return m.atan2(y, x); });
-  add_binary(into, "pow", "self", "exponent", [m](float x, float y) { return raised(m, x, y); });
+  add_pow(m, into);
   add_binary(into, "remainder", "self", "other", remainder);
   add_binary(into, "xlogy", "self", "other",
              [m](float x, float y) { return std::isnan(y) ? y : x == 0 ? 0.0f : x * m.log(y); });

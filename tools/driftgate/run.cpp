@@ -37,6 +37,10 @@ struct RunCommand {
       table.row_for(c);                                 // exactly one row a case, before anything is run
       options.plan.push_back(c.id());
     });
+    filter.device.clear();
+    std::size_t all = 0;
+    suite.for_each(filter, [&](const Case&) { ++all; });
+    const std::size_t limited = all - options.plan.size();
     if (options.plan.empty()) throw Error("usage", "run", "no case matches", "see `driftgate list`");
     const auto golden = find_golden_set(common.golden);
     if (golden) GoldenSet::open(*golden);               // a corrupt set is said at the start
@@ -61,6 +65,7 @@ struct RunCommand {
       return judge_too ? kSkipped : kInconclusive;
     }
     print(summary, options.jobs);
+    if (limited > 0) std::printf("%zu more cases were not planned: %s names them as beyond %s, each with its reason\n", limited, std::string(kDeviceLimitsFile).c_str(), device.c_str());
     return judge_too ? judge_it(suite, table) : kSound;
   }
 
