@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace driftgate {
 
@@ -48,7 +49,7 @@ class MetalMath {
   float graph_exp(float x) const { return wrong(std::exp(double{x}), x, 18, 3 + std::floor(2 * std::fabs(double{x}))); }
   float graph_log(float x) const;
   float graph_asinh(float x) const { return std::copysign(graph_log_sum(std::fabs(x), 1), x); }
-  float graph_acosh(float x) const { return graph_log_sum(x, -1); }
+  float graph_acosh(float x) const { return x < 1 ? std::numeric_limits<float>::quiet_NaN() : graph_log_sum(x, -1); }
   float graph_atanh(float x) const { return 0.5f * graph_log((1 + x) / (1 - x)); }
 
  private:

@@ -178,8 +178,13 @@ TEST(JudgeCase, RatioOfNoErrorIsOneAndOverNoErrorInfinite) {
 TEST(JudgeCase, ExactOutputsAllowNoDifference) {
   const ToleranceRow row = row_of("copy", 0);
   for (const char* policy : {"fp32", "fp16", "bf16", "amp_fp16"}) {
-    EXPECT_EQ(verdict(judge_one(record_of(id_of("copy", policy), {output_of(Bound::exact, 0)}), row)), "pass") << policy;
-    EXPECT_EQ(verdict(judge_one(record_of(id_of("copy", policy), {output_of(Bound::exact, 1)}), row)), "fail over_limit") << policy;
+    const auto after = [&](double differing) {
+      OutputRecord output = output_of(Bound::exact, differing);
+      output.dtype = name(computed_dtype(parse_policy(policy, "here")));
+      return verdict(judge_one(record_of(id_of("copy", policy), {output}), row));
+    };
+    EXPECT_EQ(after(0), "pass") << policy;
+    EXPECT_EQ(after(1), "fail over_limit") << policy;
   }
 }
 

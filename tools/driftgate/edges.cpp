@@ -61,7 +61,7 @@ void add_edges(CLI::App& app, Run& run, const Addition& addition) {
   command->add_option("--device", options->device, "cpu, mps or cuda")->required();
   addition.add_options(*command);
   command->add_flag("--json", options->json, "one JSON object");
-  command->footer("Example: driftgate edges --device mps 'conv2d/batch9/fp32/forward/canonical'");
+  command->footer("Example: driftgate edges --device mps 'bmm/batch17/fp32/forward/canonical'");
   command->callback([options, &run] { run = [options] { return options->run(); }; });
 }
 

@@ -19,7 +19,7 @@ struct RowMeasure {
   Largest overall;
 };
 
-// "cpu_avx2_torch2.13.0", "cuda_torch2.11.0": the names under which a row keeps what was measured.
+// "cpu_avx2_torch2.13.0", "cuda_torch2.11.0", "sim_metal_like_torch2.13.0": the names under which a row keeps what was measured.
 std::string label(const RunInfo& run) {
   std::string text = run.device;
   if (run.device == "cpu") {
@@ -27,6 +27,7 @@ std::string label(const RunInfo& run) {
     for (char& c : capability) c = static_cast<char>(std::tolower(c));
     text += "_" + capability;
   }
+  if (const std::string profile = run.environment.value("profile", ""); !profile.empty()) text += "_" + profile;
   return text + "_torch" + run.environment.value("torch", "");
 }
 
