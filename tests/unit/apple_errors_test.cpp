@@ -37,8 +37,11 @@ struct Numbers {                                  // NaN where a figure has no s
 };
 
 int digits(Policy policy) { return policy == Policy::fp16 ? 11 : policy == Policy::bf16 ? 8 : 24; }
-double half_ulp(Policy policy, double reference) { return std::ldexp(1, std::ilogb(reference) - digits(policy)); }
-double beyond(double error, double allowed) { return error > allowed ? error - allowed : error - error; }  // NaN stays NaN
+// Of a missing reference, or of 0, there is none.
+double half_ulp(Policy policy, double reference) {
+  return std::isnormal(reference) ? std::ldexp(1, std::ilogb(reference) - digits(policy)) : kAbsent;
+}
+double beyond(double error, double allowed) { return error <= allowed ? 0 : error - allowed; }              // NaN stays NaN
 
 // The unit of the linear bound lies between u K at a reference of 0 and u K sqrt(1 + d²) at one of d deviations.
 Range linear(double error, double terms, double deviations) {

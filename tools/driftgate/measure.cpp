@@ -28,6 +28,8 @@ std::string label(const RunInfo& run) {
     text += "_" + capability;
   }
   if (const std::string profile = run.environment.value("profile", ""); !profile.empty()) text += "_" + profile;
+  if (run.environment.value("ln_onepass", false)) text += "_ln_onepass";
+  if (const std::string tile = run.environment.value("winograd", "none"); tile != "none") text += "_winograd_" + tile;
   return text + "_torch" + run.environment.value("torch", "");
 }
 
@@ -60,9 +62,10 @@ struct Measure {
     return kSound;
   }
 
-  // In the units of the row's own tier. Cases that a loose golden lowered to the loose tier say nothing about a strict limit.
+  // In the units of the row's own tier. Cases that a loose golden lowered to the loose tier say nothing about a strict limit, and untrusted
+  // ones (where it is the golden or its card that is wrong) nothing at all.
   static void add(const Judgement& judgement, const std::string& device, std::map<std::string, RowMeasure>& rows) {
-    if (!judgement.row || std::isnan(judgement.required) || judgement.asked != judgement.row->tier) return;
+    if (!judgement.row || judgement.state == State::untrusted || std::isnan(judgement.required) || judgement.asked != judgement.row->tier) return;
     const double scale = judgement.row->limit_at(Tier::loose, judgement.policy) / judgement.row->loose_limit;
     const double value = judgement.asked == Tier::loose ? judgement.required / scale : judgement.required;
     RowMeasure& row = rows[judgement.row->name];
