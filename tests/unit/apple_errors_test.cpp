@@ -143,7 +143,7 @@ bool is_bug(const Figure& figure) { return starts_with(figure.considered, "bug")
 Range range_of(const Check& check, const ToleranceRow& row, Policy policy) {
   Numbers n = check.numbers;
   for (const auto& [device, value] : row.measured) {
-    if (!starts_with(device, "x86")) continue;
+    if (!starts_with(device, "cpu_")) continue;
     n.cpu_low = std::fmin(n.cpu_low, value);      // fmin and fmax pass over NaN
     n.cpu_high = std::fmax(n.cpu_high, value);
   }
