@@ -5,6 +5,7 @@
 Of MiniLM's word embeddings only the rows that data/sentences.json uses are kept ("word_rows" names them). A package that is not
 installed is said and left out: the cases of its model are then skipped by name.
 """
+import ctypes
 import importlib.util
 import json
 import pathlib
@@ -42,7 +43,7 @@ def write_safetensors(path, tensors):
     at = 0
     for name in order:
         tensor = tensors[name].contiguous()
-        raw = bytes(tensor.untyped_storage())[tensor.storage_offset() * tensor.element_size():][:tensor.numel() * tensor.element_size()]
+        raw = ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size())
         header[name] = {"dtype": NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [at, at + len(raw)]}
         at += len(raw)
         parts.append(raw)
