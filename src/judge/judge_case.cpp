@@ -61,15 +61,8 @@ bool policy_observed(const CaseRecord& record, const Case& c) {
   if (c.level() == SuiteLevel::op && is_amp(c.policy) && c.direction == Direction::forward)
     return std::all_of(record.outputs.begin(), record.outputs.end(), [&](const OutputRecord& o) { return o.dtype == name(computed_dtype(c.policy)); });
   if (c.level() != SuiteLevel::model) return true;
-  const auto shows = [&](const char* dtype) { return record.observed.count(dtype) > 0; };
-  switch (c.policy) {
-    case Policy::fp32: return !shows("f16") && !shows("bf16");
-    case Policy::fp16:
-    case Policy::amp_fp16: return shows("f16");
-    case Policy::bf16:
-    case Policy::amp_bf16: return shows("bf16");
-  }
-  return false;
+  const auto shows = [&](DType dtype) { return record.observed.count(std::string(name(dtype))) > 0; };
+  return c.policy == Policy::fp32 ? !shows(DType::f16) && !shows(DType::bf16) : shows(computed_dtype(c.policy));
 }
 
 // A row speaks of the case's bound. An exact output beside others (indices, a mask) counts differing elements: none may differ.

@@ -163,22 +163,19 @@ std::vector<Verdict> make_index(const DetectOptions& options, const std::vector<
 std::vector<std::size_t> in_order(std::vector<std::size_t> cases, const DetectOptions& options, const std::vector<Verdict>& index) {
   std::sort(cases.begin(), cases.end(), [&](std::size_t a, std::size_t b) { return index[a].micros < index[b].micros; });
   std::map<std::string, std::size_t> of_set, of_group;
-  std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> ranked;
+  std::vector<std::tuple<std::size_t, std::size_t, bool, std::size_t>> ranked;
   const auto turn = [&](std::map<std::string, std::size_t>& seen, const std::string& word) { return seen[word]++; };
   for (const std::size_t c : cases) {
     const CaseId id = parse_case_id(options.plan[c]);
     const std::string group = id.op + "/" + std::string(name(id.direction)) + "/" + id.twin;
     const std::size_t in_set = turn(of_set, group + "/" + id.arguments);
-    ranked.emplace_back(turn(of_group, group + "#" + std::to_string(in_set)), in_set, c);
+    ranked.emplace_back(turn(of_group, group + "#" + std::to_string(in_set)), in_set, id.twin == "canonical", c);
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     return std::make_pair(std::get<0>(a), std::get<1>(a)) < std::make_pair(std::get<0>(b), std::get<1>(b));
   });
   std::vector<std::size_t> canonical, twins, order;
-  for (const auto& entry : ranked) {
-    const std::size_t c = std::get<2>(entry);
-    (parse_case_id(options.plan[c]).twin == "canonical" ? canonical : twins).push_back(c);
-  }
+  for (const auto& [place, in_set, plain, c] : ranked) (plain ? canonical : twins).push_back(c);
   for (std::size_t i = 0; i < std::max(canonical.size(), twins.size()); ++i) {
     if (i < canonical.size()) order.push_back(canonical[i]);
     if (i < twins.size()) order.push_back(twins[i]);

@@ -103,17 +103,19 @@ at::Tensor stored(const at::Tensor& fp32, at::ScalarType type) {
   return result;
 }
 
+at::Tensor unexpanded(const at::Tensor& tensor) {
+  at::Tensor part = tensor;
+  for (std::int64_t d = 0; d < tensor.dim(); ++d)
+    if (tensor.stride(d) == 0 && tensor.size(d) > 1) part = part.narrow(d, 0, 1);
+  return part;
+}
+
 void flush_subnormals(at::Tensor& tensor) {
   if (tensor.scalar_type() != at::kFloat && tensor.scalar_type() != at::kBFloat16) return;
-  for (std::int64_t d = 0; d < tensor.dim(); ++d) {
-    if (tensor.stride(d) != 0 || tensor.size(d) < 2) continue;
-    at::Tensor once = tensor.narrow(d, 0, 1);
-    return flush_subnormals(once);
-  }
   if (!tensor.is_non_overlapping_and_dense()) {
-    at::Tensor dense = tensor.contiguous();
+    at::Tensor part = unexpanded(tensor), dense = part.contiguous();
     flush_subnormals(dense);
-    tensor.copy_(dense);
+    part.copy_(dense);
     return;
   }
   if (tensor.scalar_type() == at::kFloat)

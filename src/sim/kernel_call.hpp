@@ -39,6 +39,8 @@ bool is_small_float(const at::Tensor& tensor);                          // defin
 at::Tensor as_float(const at::Tensor& tensor);
 // The result as the device stores it: flushed, one rounding to `type`.
 at::Tensor stored(const at::Tensor& fp32, at::ScalarType type);
+// The part that memory holds: dims of stride 0 cut to their first slice.
+at::Tensor unexpanded(const at::Tensor& tensor);
 // Subnormals of fp32 and bf16 become zeros of their sign; fp16 keeps its own.
 void flush_subnormals(at::Tensor& tensor);
 

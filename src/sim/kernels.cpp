@@ -9,6 +9,7 @@
 #include "sim/callers.hpp"
 #include "sim/composed.hpp"
 #include "sim/generator.hpp"
+#include "sim/kernel_call.hpp"
 #include "sim/match.hpp"
 
 namespace driftgate {
@@ -153,10 +154,8 @@ void compute_plainly(const c10::OperatorHandle& op, Stack& stack) {
 
 // Strides and all: a derivative may ask which layout its forward call saw (linalg_det does).
 at::Tensor same_layout_copy(const at::Tensor& tensor) {
-  at::Tensor once = tensor;
-  for (std::int64_t d = 0; d < tensor.dim(); ++d)
-    if (tensor.stride(d) == 0 && tensor.size(d) > 1) once = once.narrow(d, 0, 1);
-  return at::empty_strided(once.sizes(), once.strides(), once.options()).copy_(once).as_strided(tensor.sizes(), tensor.strides());
+  const at::Tensor part = unexpanded(tensor);
+  return at::empty_strided(part.sizes(), part.strides(), part.options()).copy_(part).as_strided(tensor.sizes(), tensor.strides());
 }
 
 void compute_with_profile(const c10::OperatorHandle& op, Stack& stack) {
