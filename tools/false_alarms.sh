@@ -5,7 +5,8 @@
 #
 # Honest devices: this CPU with each instruction set that LibTorch can be held to; the sound profiles of the simulated device; a live
 # accelerator; for each --torch VERSION, this CPU under that release (Linux; about 1.3 GB each, kept in build/torch); and with --arm64 the
-# smoke tier on an Arm processor that qemu emulates (Debian; kept in build/arm64). NAME is one of those that are printed. Evidence stays in build/false_alarms. Exit code 1 when a device fails or is untrusted too often.
+# smoke tier on an Arm processor that qemu emulates (Debian; kept in build/arm64). NAME is one of those that are printed. Evidence stays in
+# build/false_alarms. Exit code 1 when a device fails or is untrusted too often.
 set -euo pipefail
 tier=standard jobs=$(getconf _NPROCESSORS_ONLN) releases=() only=() arm64=
 while [ $# -gt 0 ]; do
@@ -15,7 +16,7 @@ while [ $# -gt 0 ]; do
     --torch) releases+=("${2:?--torch needs a version}") ;;
     --jobs) jobs=${2:?--jobs needs a number} ;;
     --only) only+=("${2:?--only needs a name}") ;;
-    *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
   shift 2
 done

@@ -178,8 +178,7 @@ Case Suite::Entry::at(Policy policy, Direction direction, const Twin& which) con
   return {row, arguments, op, policy, direction, &which, due};
 }
 
-bool Suite::limited(std::string_view device, const Case& c) const {
-  if (device.empty()) return false;
+bool Suite::limited(const Case& c, std::string_view device) const {
   std::string text;
   return std::any_of(limits_.begin(), limits_.end(), [&](const DeviceLimit& limit) {
     if (limit.device != device) return false;
@@ -223,7 +222,7 @@ void Suite::for_each(const Filter& filter, const std::function<void(const Case&)
   }
   std::int64_t position = 0;
   const auto offer = [&](const Case& c) {
-    if (c.tier > filter.tier || (filter.canonical_only && !c.canonical()) || !matches_glob(filter, c) || limited(filter.device, c)) return;
+    if (c.tier > filter.tier || (filter.canonical_only && !c.canonical()) || !matches_glob(filter, c)) return;
     if (position++ % filter.shards == filter.shard) visit(c);
   };
   for (const Entry& entry : entries_) {

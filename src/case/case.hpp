@@ -51,7 +51,6 @@ struct Case {
 // against the op.
 struct Filter {
   std::vector<std::string> globs, families;
-  std::string device;                                                        // leaves out what that device is known not to take
   std::vector<Policy> policies;
   std::vector<SuiteLevel> levels;
   SuiteTier tier = SuiteTier::standard;                                      // this one and the smaller ones
@@ -76,6 +75,7 @@ class Suite {
   void for_each(const Filter& filter, const std::function<void(const Case&)>& visit) const;
   std::vector<Case> select(const Filter& filter) const;
   Case find(std::string_view id) const;                                      // Error `unknown_case`, with the nearest id
+  bool limited(const Case& c, std::string_view device) const;                // that device is known not to take it
   const std::vector<Row>& rows() const { return rows_; }
 
  private:
@@ -90,8 +90,6 @@ class Suite {
     Case at(Policy policy, Direction direction, const Twin& twin) const;
   };
   std::vector<Row> rows_;
-  bool limited(std::string_view device, const Case& c) const;
-
   std::vector<DeviceLimit> limits_;
   std::vector<Entry> entries_;                                               // in the order of the files
   std::unordered_map<std::string, std::size_t> by_input_;                    // input_key -> entry

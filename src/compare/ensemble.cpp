@@ -45,14 +45,8 @@ Ensemble summarise(const std::vector<std::vector<double>>& members, std::size_t 
 }
 
 double ensemble_floor(Policy policy) {
-  switch (policy) {
-    case Policy::fp32: return 0x1p-21;
-    case Policy::fp16:
-    case Policy::amp_fp16: return 0x1p-14;
-    case Policy::bf16:
-    case Policy::amp_bf16: return 0x1p-11;
-  }
-  return 0;
+  const double u = unit_roundoff(computed_dtype(policy));
+  return policy == Policy::fp32 ? 8 * u : u / 8;
 }
 
 Trajectory compare_trajectory(std::span<const double> values, const Ensemble& ensemble, std::size_t steps, double floor) {

@@ -119,19 +119,7 @@ bool any_glob(const std::vector<std::string>& globs, std::string_view text) {
 }
 
 // u_out / u: how much coarser the policy's half format is than fp32.
-double coarseness(Policy policy) {
-  switch (policy) {
-    case Policy::fp16:
-    case Policy::amp_fp16:
-      return 0x1p13;
-    case Policy::bf16:
-    case Policy::amp_bf16:
-      return 0x1p16;
-    case Policy::fp32:
-      break;
-  }
-  return 1;
-}
+double coarseness(Policy policy) { return unit_roundoff(computed_dtype(policy)) / unit_roundoff(DType::f32); }
 
 }  // namespace
 

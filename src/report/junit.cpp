@@ -5,29 +5,6 @@
 namespace driftgate {
 namespace {
 
-std::string attribute(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 // The element that a test report shows for a judgement; none for a pass. What proves nothing is skipped, never green.
 std::string_view element(const Judgement& judgement) {
   if (judgement.state == State::fail || judgement.repeat == State::fail) return "failure";
@@ -37,10 +14,10 @@ std::string_view element(const Judgement& judgement) {
 
 std::string outcome(const Judgement& judgement) {
   const std::string_view kind = element(judgement);
-  const std::string what = attribute(fmt::format("{}, required {}, limit {}; repeat: {}", describe(judgement),
-                                                 scientific(judgement.required), scientific(judgement.limit), judgement.repro));
+  const std::string what = escaped(fmt::format("{}, required {}, limit {}; repeat: {}", describe(judgement),
+                                               scientific(judgement.required), scientific(judgement.limit), judgement.repro));
   if (kind == "skipped") return fmt::format("<skipped message=\"{}: {}\"/>", name(judgement.state), what);
-  if (!kind.empty()) return fmt::format("<{} type=\"{}\" message=\"{}\"/>", kind, attribute(reason_of(judgement)), what);
+  if (!kind.empty()) return fmt::format("<{} type=\"{}\" message=\"{}\"/>", kind, escaped(reason_of(judgement)), what);
   return judgement.state == State::approved ? fmt::format("<system-out>approved: {}</system-out>", what) : "";
 }
 
@@ -54,19 +31,19 @@ std::string to_junit(const Report& report) {
     failures += kind == "failure" ? 1 : 0;
     errors += kind == "error" ? 1 : 0;
     skipped += kind == "skipped" ? 1 : 0;
-    cases += fmt::format("    <testcase classname=\"driftgate.{}.{}\" name=\"{}\">{}</testcase>\n", attribute(judgement.family),
-                         name(judgement.policy), attribute(judgement.id), outcome(judgement));
+    cases += fmt::format("    <testcase classname=\"driftgate.{}.{}\" name=\"{}\">{}</testcase>\n", escaped(judgement.family),
+                         name(judgement.policy), escaped(judgement.id), outcome(judgement));
   }
   const std::string totals = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
                                          report.run.judgements.size(), failures, errors, skipped);
-  std::string properties = fmt::format("      <property name=\"run\" value=\"{}\"/>\n", attribute(headline(report)));
+  std::string properties = fmt::format("      <property name=\"run\" value=\"{}\"/>\n", escaped(headline(report)));
   for (const Decision& decision : report.decisions)
     properties += fmt::format("      <property name=\"decision.{}\" value=\"{}: {}\"/>\n", name(decision.policy),
-                              name(decision.level), attribute(decision.why));
+                              name(decision.level), escaped(decision.why));
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"driftgate\" {}>\n  <testsuite name=\"driftgate.{}\" {}>\n"
       "    <properties>\n{}    </properties>\n{}  </testsuite>\n</testsuites>\n",
-      totals, attribute(report.run.run.device), totals, properties, cases);
+      totals, escaped(report.run.run.device), totals, properties, cases);
 }
 
 }  // namespace driftgate

@@ -8,30 +8,9 @@ namespace {
 // Text that stays text in a cell of a GitHub table: no HTML, no markup, no new cell.
 std::string cell(std::string_view text) {
   std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '|':
-      case '\\':
-      case '`':
-      case '*':
-      case '[':
-      case ']':
-      case '~':
-        out += '\\';
-        out += c;
-        break;
-      default:
-        out += c;
-    }
+  for (const char c : escaped(text)) {
+    if (std::string_view("|\\`*[]~").find(c) != std::string_view::npos) out += '\\';
+    out += c;
   }
   return out;
 }

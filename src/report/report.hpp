@@ -56,5 +56,7 @@ std::string times(double value);          // a ratio: "1.4", "4.2e+03"
 std::string grouped(std::int64_t value);  // "31,204"
 // Valid UTF-8 without control characters: each offending byte, and each control character, becomes '?'.
 std::string printable(std::string_view text);
+// Printable text whose & < > and " are entities, in XML, HTML and Markdown alike.
+std::string escaped(std::string_view text);
 
 }  // namespace driftgate

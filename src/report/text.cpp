@@ -48,6 +48,29 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 std::string scientific(double value) { return std::isnan(value) ? "-" : fmt::format("{:.2e}", value); }
 
 std::string times(double value) { return std::isnan(value) ? "-" : fmt::format("{:.2g}", value); }

@@ -24,7 +24,7 @@ DType stored_dtype(const ReferenceOutput& reference, Policy policy) {
 Mutant lower_precision(const Case& c) {
   if (c.policy == Policy::fp32) return Mutant::tf32_inputs;
   if (c.level() == SuiteLevel::op) return Mutant::lost_bits;
-  return c.policy == Policy::fp16 || c.policy == Policy::amp_fp16 ? Mutant::bf16_inputs : Mutant::fp8_inputs;
+  return computed_dtype(c.policy) == DType::f16 ? Mutant::bf16_inputs : Mutant::fp8_inputs;
 }
 
 Buffer good_output(const ReferenceOutput& reference, Policy policy) {

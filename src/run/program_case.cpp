@@ -43,7 +43,7 @@ Tensors doubles(const PreparedProgram& prepared) {
 // Every floating input moved by one rounding, up or down.
 Tensors moved(const PreparedProgram& prepared, const Tensors& plain, std::uint32_t draw) {
   Tensors tensors = plain;
-  const double u = unit_roundoff(prepared.source.policy);
+  const double u = unit_roundoff(computed_dtype(prepared.source.policy));
   for (const PreparedInput& input : prepared.inputs) {
     if (!input.floating) continue;
     at::Tensor& tensor = tensors.at(input.name);
@@ -77,24 +77,13 @@ void add_floors(const PreparedProgram& prepared, const Tensors& plain, Reference
   for (std::size_t o = 0; o < sums.size(); ++o) {
     ReferenceOutput& output = reference.outputs[o];
     if (output.values.empty()) continue;
-    const double u = unit_roundoff(prepared.source.policy), count = static_cast<double>(output.values.size());
+    const double u = unit_roundoff(computed_dtype(prepared.source.policy)), count = static_cast<double>(output.values.size());
     const double itself = squared_change(std::vector<double>(output.values.size(), 0), output.values);
     output.floor = std::sqrt(sums[o] / (draws * count) + u * u * itself / count);
   }
 }
 
 }  // namespace
-
-double unit_roundoff(Policy policy) {
-  switch (policy) {
-    case Policy::fp32: return 0x1p-24;
-    case Policy::fp16:
-    case Policy::amp_fp16: return 0x1p-11;
-    case Policy::bf16:
-    case Policy::amp_bf16: return 0x1p-8;
-  }
-  return 0x1p-24;
-}
 
 std::vector<ProgramInput> declared_inputs(const Case& c) {
   const Json values = settings_of(c);

@@ -30,6 +30,4 @@ Observation run_program(const PreparedProgram& prepared, Device device, const st
 Observation evaluate_program(const PreparedProgram& prepared, const Edit& edit);
 Reference program_reference(const PreparedProgram& prepared);
 
-double unit_roundoff(Policy policy);                     // of the arithmetic that the policy asks for
-
 }  // namespace driftgate

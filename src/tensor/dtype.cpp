@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -77,6 +78,8 @@ const FloatFormat& float_format(DType dtype) {
       throw std::invalid_argument(std::string(name(dtype)) + " is not a floating-point type");
   }
 }
+
+double unit_roundoff(DType dtype) { return std::ldexp(1.0, -float_format(dtype).precision); }
 
 double decode(DType dtype, const void* element) {
   return with_element(dtype, [&](auto type) { return load<decltype(type)>(element); });

@@ -27,6 +27,7 @@ struct FloatFormat {
   bool may_flush;     // fp32 and bf16: an honest device may flush subnormals (notes: Metal)
 };
 const FloatFormat& float_format(DType dtype);                // of the component type; a float or complex dtype
+double unit_roundoff(DType dtype);                           // 2^-precision: the relative error of one rounding
 
 double decode(DType dtype, const void* element);             // one real component, exact (i64 above 2^53 rounds)
 void encode(DType dtype, double value, void* element);       // round to nearest even; integers saturate (NaN: 0), bool = value != 0

@@ -1,10 +1,12 @@
 #include "case/case.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
 
 #include "error.hpp"
+#include "json.hpp"
 
 namespace driftgate {
 namespace {
@@ -115,6 +117,32 @@ TEST(Suite, RefusesTheSameOpAndArgumentsTwiceNamingBothFiles) {
   EXPECT_NE(message.find("clone/plain"), std::string::npos) << message;
   rows.back().cases[0].name = "plain_2";
   EXPECT_EQ(failure([&] { Suite suite(rows); }).first, "");
+}
+
+TEST(Suite, KnowsWhatADeviceDoesNotTakeByKeyDirectionAndTwin) {
+  const Suite suite(rows_of(kSoftmax, "softmax.json"), {}, {{"cuda", "softmax.int/*/backward/*", "an error of its own"}});
+  const auto limited = [&](const char* device, const char* id) { return suite.limited(suite.find(id), device); };
+  EXPECT_TRUE(limited("cuda", "softmax.int/rows64/fp32/backward/canonical"));
+  EXPECT_TRUE(limited("cuda", "softmax.int/rows64/amp_bf16/backward/canonical"));
+  EXPECT_FALSE(limited("cuda", "softmax.int/rows64/fp32/forward/canonical"));
+  EXPECT_FALSE(limited("cuda", "log_softmax.int/rows64/fp32/backward/canonical"));
+  EXPECT_FALSE(limited("mps", "softmax.int/rows64/fp32/backward/canonical"));
+}
+
+TEST(Suite, RefusesALimitWithoutAReason) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "driftgate_limits";
+  std::filesystem::create_directories(folder);
+  const auto read = [&](const char* text) {
+    write_text(folder / kDeviceLimitsFile, text);
+    return read_device_limits(folder);
+  };
+  EXPECT_EQ(read("# why\ncuda\tadd/*\tcrashes\n").size(), 1U);
+  for (const char* text : {"cuda\tadd/*\n", "cuda\tadd/*\t\n", "\tadd/*\tcrashes\n", "cuda\t\tcrashes\n"}) {
+    const auto [name, message] = failure([&] { read(text); });
+    EXPECT_EQ(name, "bad_limit") << text;
+    EXPECT_NE(message.find("device_limits.tsv:1"), std::string::npos) << message;
+  }
+  remove_tree(folder);
 }
 
 TEST(Suite, SurvivesAMove) {

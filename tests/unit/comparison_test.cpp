@@ -230,7 +230,7 @@ TEST(Comparison, TheCandidateThatIsTheRoundedReferenceNeedsNothingAndAnotherDoes
   }
 }
 
-TEST(Compare, ValuesThatWereRoundedBeforeTheyWereStored) {
+TEST(Comparison, ValuesThatWereRoundedBeforeTheyWereStored) {
   const std::vector<double> truth = {1.0 + 0x1p-12, -3.0003, 1e-3};
   std::vector<double> halves;
   for (const double value : truth) halves.push_back(round_to(DType::f16, value));

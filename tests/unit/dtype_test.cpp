@@ -42,6 +42,14 @@ double by_definition(DType dtype, std::uint16_t bits) {
   return sign * std::ldexp((1 << fraction_bits) + fraction, field - format.emax - fraction_bits);
 }
 
+TEST(DType, TheUnitRoundoffIsHalfTheGapAboveOne) {
+  for (const auto& [dtype, unit] : {std::pair(DType::f16, 0x1p-11), std::pair(DType::bf16, 0x1p-8), std::pair(DType::f32, 0x1p-24)}) {
+    EXPECT_EQ(unit_roundoff(dtype), unit);
+    EXPECT_EQ(round_to(dtype, 1 + unit), 1);                              // a tie, to even
+    EXPECT_EQ(round_to(dtype, 1 + 1.5 * unit), 1 + 2 * unit);
+  }
+}
+
 TEST(DType, NamesParseBackAndOthersDoNot) {
   for (const DType dtype : kAll) EXPECT_EQ(parse_dtype(name(dtype)), dtype);
   for (const char* text : {"", "F32", "float32", "boolean", "f8", "f32 "}) EXPECT_EQ(parse_dtype(text), std::nullopt) << text;

@@ -211,7 +211,7 @@ TEST(Markdown, HostileTextStaysText) {
   const JudgedRun run = hostile_run();
   const std::string text = to_markdown(report_of(run));
   EXPECT_FALSE(holds(text, "<b"));
-  EXPECT_TRUE(holds(text, "&lt;b a=\"1\" c='2'&gt;&amp;amp;\\]\\]&gt;\\|\\`\\*x\\*\\`???")) << text;
+  EXPECT_TRUE(holds(text, "&lt;b a=&quot;1&quot; c='2'&gt;&amp;amp;\\]\\]&gt;\\|\\`\\*x\\*\\`???")) << text;
   const std::size_t line = text.find("\n| 1.00e+00");
   ASSERT_NE(line, std::string::npos);
   const std::string row = text.substr(line + 1, text.find('\n', line + 1) - line - 1);

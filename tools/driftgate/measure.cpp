@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <map>
 
 #include "command.hpp"
+#include "error.hpp"
 #include "json.hpp"
 #include "judge/table_edit.hpp"
 
@@ -48,6 +50,10 @@ struct Measure {
       for (const Judgement& judgement : judged.judgements) add(judgement, device, rows);
     }
     for (const ToleranceRow& row : table.rows()) print(row, rows[row.name]);
+    for (const auto& [name, row] : rows)
+      if (update && !std::isfinite(row.overall.value))
+        throw Error("bad_evidence", row.overall.witness, "it needs an infinite limit: a device with such a result is no measure of a limit",
+                    "leave its evidence out, or measure without --update");
     if (update)
       edit_rows(common.tolerances, [&](const std::string& name, Json& object) {
         const RowMeasure& found = rows[name];

@@ -31,16 +31,14 @@ struct RunCommand {
     const Suite suite = Suite::load(common.cases);
     const ToleranceTable table = ToleranceTable::load(common.tolerances);
     RunOptions options;
-    Filter filter = selection.filter();
-    filter.device = device;
-    suite.for_each(filter, [&](const Case& c) {
+    std::size_t limited = 0;
+    suite.for_each(selection.filter(), [&](const Case& c) {
       table.row_for(c);                                 // exactly one row a case, before anything is run
-      options.plan.push_back(c.id());
+      if (suite.limited(c, device))
+        ++limited;
+      else
+        options.plan.push_back(c.id());
     });
-    filter.device.clear();
-    std::size_t all = 0;
-    suite.for_each(filter, [&](const Case&) { ++all; });
-    const std::size_t limited = all - options.plan.size();
     if (options.plan.empty()) throw Error("usage", "run", "no case matches", "see `driftgate list`");
     const auto golden = find_golden_set(common.golden);
     if (golden) GoldenSet::open(*golden);               // a corrupt set is said at the start

@@ -35,9 +35,14 @@ TEST(Trace, ASoundDeviceAddsNoError) {
   }
 }
 
+// The trace of the mlp with one of its linear layers scaled: the one whose weight has that size.
+ErrorTrace trace_of_scaled_linear(const std::string& size) {
+  const PlantedFault fault("aten::linear", R"({"kind": "scale", "by": 1.01})", R"({"arg": 1, "size_equals": )" + size + "}");
+  return trace_of("model.mlp/train/fp32/forward/canonical");
+}
+
 TEST(Trace, NamesTheLayerAndProvesIt) {
-  const PlantedFault fault("aten::linear", R"({"kind": "scale", "by": 1.01})", R"({"arg": 1, "size_equals": {"dim": 0, "size": 10}})");
-  const ErrorTrace trace = trace_of("model.mlp/train/fp32/forward/canonical");
+  const ErrorTrace trace = trace_of_scaled_linear(R"({"dim": 0, "size": 10})");
   ASSERT_TRUE(trace.first);
   EXPECT_EQ(base(trace.calls[*trace.first].op), "linear");
   EXPECT_EQ(trace.calls[*trace.first].layer, "head");
@@ -46,8 +51,7 @@ TEST(Trace, NamesTheLayerAndProvesIt) {
 }
 
 TEST(Trace, TellsAnInheritedErrorFromAnAddedOne) {
-  const PlantedFault fault("aten::linear", R"({"kind": "scale", "by": 1.01})", R"({"arg": 1, "size_equals": {"dim": 1, "size": 64}})");
-  const ErrorTrace trace = trace_of("model.mlp/train/fp32/forward/canonical");
+  const ErrorTrace trace = trace_of_scaled_linear(R"({"dim": 1, "size": 64})");
   ASSERT_TRUE(trace.first);
   EXPECT_EQ(trace.calls[*trace.first].layer, "first");
   for (std::size_t i = *trace.first + 1; i < trace.calls.size(); ++i)
